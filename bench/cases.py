@@ -21,6 +21,7 @@ POSTGRESQL: tuple[str, ...] = (
     "bench.postgresql.listeners",
     "bench.postgresql.wrapper",
     "bench.peers.jobs",
+    "bench.peers.conditions",
     "bench.peers.waking",
     "bench.peers.idle",
     "bench.peers.keuss",

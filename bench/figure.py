@@ -1,4 +1,4 @@
-"""What a case finds: figures, which compare two sides, and curves."""
+"""What a case finds: figures, which compare two sides, curves and bars."""
 
 from __future__ import annotations
 
@@ -50,3 +50,13 @@ class Curve:
     y_label: str
     lines: dict[str, list[tuple[float, float]]]
     """By label, the points in order of x."""
+
+
+@dataclass(frozen=True)
+class Bars:
+    """Groups of bars, for a plot."""
+
+    name: str
+    y_label: str
+    groups: dict[str, dict[str, float]]
+    """By what was done, the value of each side."""

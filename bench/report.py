@@ -14,7 +14,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from bench import machine, plot, servers
-from bench.figure import Figure
+from bench.figure import Bars, Curve, Figure
 
 if TYPE_CHECKING:
     from bench.run import Run
@@ -43,12 +43,18 @@ def write(run: Run) -> Path:
                 "y": c.y_label,
                 "lines": {k: rounded_points(v) for k, v in c.lines.items()},
             }
-            for c in run.curves
+            for c in run.drawn
+            if isinstance(c, Curve)
+        ],
+        "bars": [
+            {"name": b.name, "y": b.y_label, "groups": rounded_groups(b.groups)}
+            for b in run.drawn
+            if isinstance(b, Bars)
         ],
         "left_out": run.left_out,
     }
     path.write_text(json.dumps(found, indent=1, ensure_ascii=False) + "\n")
-    plot.write(run.curves, path)
+    plot.write(run.drawn, path)
     print("\n" + table([row(figure) for figure in found["figures"]]))
     print("\n".join(["", *notes(found["figures"]), *run.left_out, f"written: {path}"]))
     return path
@@ -87,6 +93,11 @@ def significant(value: float) -> float:
 def rounded_points(points: list[tuple[float, float]]) -> list[list[float]]:
     """Return points for JSON."""
     return [[significant(x), significant(y)] for x, y in points]
+
+
+def rounded_groups(groups: dict[str, dict[str, float]]) -> dict[str, dict[str, float]]:
+    """Return groups of bars for JSON."""
+    return {group: {name: significant(value) for name, value in of.items()} for group, of in groups.items()}
 
 
 def line(figure: Figure) -> str:

@@ -7,7 +7,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 
 from bench import servers
-from bench.figure import Curve, Figure
+from bench.figure import Bars, Curve, Figure
 from bench.report import line
 
 
@@ -29,7 +29,7 @@ class Run:
     settings: dict[str, str] = field(default_factory=dict[str, str])
     """What the server is set to for both sides, as every new connection finds it."""
     figures: list[Figure] = field(default_factory=list[Figure])
-    curves: list[Curve] = field(default_factory=list[Curve])
+    drawn: list[Curve | Bars] = field(default_factory=list[Curve | Bars])
     left_out: list[str] = field(default_factory=list[str])
     hold_minutes: float = 0
     """How long the case of the open snapshot goes on under it."""
@@ -152,9 +152,9 @@ class Run:
         print(line(figure), flush=True)
         return figure
 
-    def draw(self, curve: Curve) -> None:
-        """Keep a curve for the plots."""
-        self.curves.append(curve)
+    def draw(self, what: Curve | Bars) -> None:
+        """Keep something for the plots."""
+        self.drawn.append(what)
 
     def leave_out(self, what: str, why: str) -> None:
         """Say loudly that something isn't measured."""

@@ -87,11 +87,11 @@ def measures() -> dict[str, tuple[int, int]]:
     names = [{name(path) for path in files(live, "routine", "function")} for live in (postgresql, mysql)]
     frozen = (LIVE.parent / "migrations" / "frozen").glob("*/*.sql")
     return {
-        "routines on PostgreSQL": (len(files(postgresql, "routine")), 230),
+        "routines on PostgreSQL": (len(files(postgresql, "routine")), 232),
         "routines on MariaDB and MySQL": (len(files(mysql, "routine")), 252),
-        "lines of routines' code": (_lines([*files(postgresql, "routine"), *files(mysql, "routine")]), 16200),
+        "lines of routines' code": (_lines([*files(postgresql, "routine"), *files(mysql, "routine")]), 16225),
         f"lines over {WIDTH} wide": (sum(map(_wide, LIVE.rglob("*.sql"))), 0),
-        "routines without a twin": (len(names[0] ^ names[1]), 110),
+        "routines without a twin": (len(names[0] ^ names[1]), 112),
         "lines frozen": (_lines(frozen), 18400),
     }
 

@@ -111,6 +111,7 @@ def compare(run: Run, peer: Peer, program: processes.Program) -> None:
             processes.seconds(ours, url, "push", [jobs], ENQUEUED)
             by_worker.append(jobs / processes.seconds(worker, url, "work", [jobs]))
         with servers.database(run.url, run.settings) as url:
+            processes.seconds(program, url, "install", [0])
             enqueued[1].append(jobs / processes.seconds(program, url, "enqueue", [jobs], ENQUEUED))
             worked[0].append(jobs / processes.seconds(program, url, "work", [jobs], peer.at_once))
     keep(run, peer, "bulk enqueue, 1,000 a call", *enqueued)

@@ -29,7 +29,7 @@ class Clock:
             " join pg_catalog.pg_namespace n on n.oid = p.pronamespace where p.proname = 'queue_now'"
         ).fetchone()
         assert row is not None, "this database has no queue_now()"
-        names = ("queue_now", "_queue_ticks", "test_clock")
+        names = ("queue_now", "_queue_effort", "test_clock")
         self._names = {name: sql.Identifier(row[0], name) for name in names}
         new = row[1]
         if new:
@@ -60,7 +60,7 @@ class Clock:
 
     def nothing_takes_time(self) -> None:
         """No scan is ever slow, so that the order of delivery is exact on a busy machine."""
-        self._run("create or replace function {_queue_ticks}() returns bigint language sql return 0")
+        self._run("create or replace function {_queue_effort}() returns bigint language sql return 0")
 
     def _run(self, text: LiteralString) -> psycopg.Cursor[Any]:
         return self._conn.execute(sql.SQL(text).format(**self._names))

@@ -88,19 +88,14 @@ source messages/queue_peek.sql
 -- arrive
 source arrive/_queue_misfit.sql
 source arrive/_queue_check_fit.sql
-source arrive/_queue_schedule.sql
 source arrive/_queue_push_options.sql
 source arrive/_queue_message.sql
-source arrive/_queue_check_messages.sql
 source arrive/_queue_key.sql
 source arrive/_queue_put_onto.sql
 source arrive/_queue_put.sql
-source arrive/_queue_pushed.sql
 source arrive/_queue_push.sql
-source arrive/_queue_lock_keys.sql
 source arrive/_queue_push_plain.sql
-source arrive/_queue_push_each.sql
-source arrive/_queue_put_new.sql
+source arrive/_queue_push_batch.sql
 source arrive/queue_push.sql
 source arrive/queue_push_bytes.sql
 source arrive/queue_push_many.sql
@@ -169,13 +164,10 @@ source end/queue_purge.sql
 source end/queue_redrive.sql
 
 -- history
-source history/_queue_is_remembered.sql
 source history/queue_replay.sql
 
 -- turns
-source turns/_queue_order_key.sql
 source turns/_queue_join_line.sql
-source turns/_queue_join_line_batch.sql
 source turns/_queue_advance.sql
 source turns/_queue_advance_each.sql
 source turns/_queue_semaphores.sql
@@ -192,7 +184,6 @@ source turns/_queue_permits_look.sql
 source turns/_queue_permits_ready.sql
 source turns/_queue_permits_sweep.sql
 source turns/_queue_line_up.sql
-source turns/_queue_carry_semaphores.sql
 source turns/_queue_permits_promised.sql
 source turns/_queue_permits_promised_one.sql
 source turns/_queue_permits_take.sql
@@ -211,8 +202,6 @@ source limits/_queue_admit.sql
 source limits/_queue_admitted.sql
 
 -- groups
-source groups/_queue_route.sql
-source groups/_queue_carry_route.sql
 source groups/_queue_group_check.sql
 source groups/_queue_group_note.sql
 source groups/_queue_groups_due.sql
@@ -249,10 +238,7 @@ source schedules/queue_tick.sql
 source log/_queue_prune_log.sql
 source log/_queue_log_open.sql
 source log/_queue_log.sql
-source log/_queue_log_put.sql
-source log/_queue_log_batch.sql
 source log/_queue_log_entries.sql
-source log/_queue_log_published.sql
 source log/_queue_log_note.sql
 source log/_queue_log_horizon.sql
 source log/_queue_read.sql
@@ -270,8 +256,6 @@ source filters/_queue_where.sql
 source filters/_queue_first_of.sql
 source filters/_queue_matches.sql
 source filters/_queue_index.sql
-source filters/_queue_index_all.sql
-source filters/_queue_index_keys.sql
 source filters/_queue_forget_terms.sql
 source filters/_queue_prune_terms.sql
 source filters/_queue_define_filter.sql

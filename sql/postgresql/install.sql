@@ -82,7 +82,6 @@ select pg_catalog.set_config('search_path', pg_catalog.quote_ident(pg_catalog.cu
 -- arrive
 \ir arrive/_queue_misfit.sql
 \ir arrive/_queue_check_fit.sql
-\ir arrive/_queue_schedule.sql
 \ir arrive/_queue_push_options.sql
 \ir arrive/_queue_message.sql
 \ir arrive/_queue_key.sql
@@ -108,6 +107,8 @@ select pg_catalog.set_config('search_path', pg_catalog.quote_ident(pg_catalog.cu
 \ir deliver/queue_next.sql
 
 -- cursor
+\ir cursor/_queue_effort.sql
+\ir cursor/_queue_no_look_is_due.sql
 \ir cursor/_queue_held.sql
 \ir cursor/_queue_find_expired.sql
 \ir cursor/_queue_forget_cursors.sql
@@ -152,12 +153,10 @@ select pg_catalog.set_config('search_path', pg_catalog.quote_ident(pg_catalog.cu
 -- history
 \ir history/_queue_history_row.sql
 \ir history/_queue_remember.sql
-\ir history/_queue_is_remembered.sql
 \ir history/_queue_take_back.sql
 \ir history/queue_replay.sql
 
 -- turns
-\ir turns/_queue_order_key.sql
 \ir turns/_queue_semaphores.sql
 \ir turns/_queue_permits_lock.sql
 \ir turns/_queue_permits_room.sql
@@ -166,11 +165,8 @@ select pg_catalog.set_config('search_path', pg_catalog.quote_ident(pg_catalog.cu
 \ir turns/_queue_permits_look.sql
 \ir turns/_queue_permits_sweep.sql
 \ir turns/_queue_line_up.sql
-\ir turns/_queue_permits_pushed.sql
 \ir turns/_queue_line.sql
 \ir turns/_queue_join_line.sql
-\ir turns/_queue_put_in_line.sql
-\ir turns/_queue_join_line_batch.sql
 \ir turns/_queue_advance.sql
 \ir turns/_queue_with_next.sql
 \ir turns/_queue_lock_lines.sql
@@ -192,8 +188,6 @@ select pg_catalog.set_config('search_path', pg_catalog.quote_ident(pg_catalog.cu
 \ir limits/_queue_admitted.sql
 
 -- groups
-\ir groups/_queue_route.sql
-\ir groups/_queue_carry_route.sql
 \ir groups/_queue_group_check.sql
 \ir groups/_queue_group_note.sql
 \ir groups/_queue_groups_due.sql
@@ -208,7 +202,6 @@ select pg_catalog.set_config('search_path', pg_catalog.quote_ident(pg_catalog.cu
 \ir topics/_queue_check_topic.sql
 \ir topics/_queue_matcher.sql
 \ir topics/_queue_subscribed.sql
-\ir topics/_queue_publish_onto.sql
 \ir topics/queue_subscribe.sql
 \ir topics/queue_unsubscribe.sql
 \ir topics/queue_publish.sql
@@ -228,11 +221,8 @@ select pg_catalog.set_config('search_path', pg_catalog.quote_ident(pg_catalog.cu
 -- log
 \ir log/_queue_log_open.sql
 \ir log/_queue_log.sql
-\ir log/_queue_log_put.sql
-\ir log/_queue_log_batch.sql
 \ir log/_queue_log_ended.sql
 \ir log/_queue_prune_log.sql
-\ir log/_queue_log_published.sql
 \ir log/_queue_log_horizon.sql
 \ir log/_queue_read.sql
 \ir log/_queue_log_known.sql
@@ -247,7 +237,6 @@ select pg_catalog.set_config('search_path', pg_catalog.quote_ident(pg_catalog.cu
 \ir filters/_queue_where.sql
 \ir filters/_queue_terms.sql
 \ir filters/_queue_index.sql
-\ir filters/_queue_index_keys.sql
 \ir filters/_queue_forget_terms.sql
 \ir filters/_queue_promote_found.sql
 \ir filters/_queue_find_terms.sql

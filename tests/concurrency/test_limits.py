@@ -21,7 +21,8 @@ if TYPE_CHECKING:
 
 CONSUMERS = 16
 MOST = 5
-MESSAGES = [200, pytest.param(400, marks=pytest.mark.long)]
+QUICK = [pytest.mark.long, pytest.mark.core("postgresql")]
+MESSAGES = [pytest.param(200, marks=QUICK), pytest.param(400, marks=pytest.mark.long)]
 TIMEOUT_S = 3
 
 
@@ -219,6 +220,8 @@ def test_an_extension_and_a_reserve_at_the_same_moment_do_not_both_get_the_place
     assert outcomes
 
 
+@pytest.mark.long
+@pytest.mark.core("postgresql")
 def test_the_rate_holds_for_many_sessions_at_once(queue: Session, connect: Connect, clock: Clock) -> None:
     queue.define("calls", rate_per_second=100)
     queue.push_many("calls", [{"payload": n} for n in range(3000)])

@@ -17,7 +17,8 @@ if TYPE_CHECKING:
     from tests.conformance.harness import Harness
 
 CONSUMERS = 8
-MESSAGES = [120, pytest.param(240 * TIMES, marks=pytest.mark.long)]
+QUICK = [pytest.mark.long, pytest.mark.core("postgresql")]
+MESSAGES = [pytest.param(120, marks=QUICK), pytest.param(240 * TIMES, marks=pytest.mark.long)]
 DEADLINE_SECONDS = 240
 """Generous: it ends when everything is processed."""
 WANTS = (["a"], ["b"], ["c"], ["a", "b"], ["b", "c"], ["c", "a"])

@@ -199,7 +199,10 @@ def test_of_two_acks_of_one_delivery_one_counts(queue: Session, connect: Connect
     assert queue.peek("mail") == []
 
 
-@pytest.mark.parametrize("late", ["just now", "long ago"])
+@pytest.mark.parametrize(
+    "late",
+    ["just now", pytest.param("long ago", marks=[pytest.mark.long, pytest.mark.core("postgresql")])],
+)
 def test_what_is_committed_late_is_found_while_others_keep_coming(
     queue: Session, connect: Connect, late: str
 ) -> None:

@@ -6,6 +6,8 @@ import time
 from collections import Counter
 from typing import TYPE_CHECKING
 
+import pytest
+
 from pyqueue_sql.calls.options import OnDuplicate
 from tests.concurrency.test_races import together
 from tests.conformance.steps import drain, keys, outcomes
@@ -19,6 +21,8 @@ SCHEDULES = 5
 SECONDS = 4
 
 
+@pytest.mark.long
+@pytest.mark.core("postgresql")
 def test_ten_who_tick_at_once_make_one_message_an_occurrence(queue: Session, connect: Connect) -> None:
     began = time.monotonic()
     for number in range(SCHEDULES):

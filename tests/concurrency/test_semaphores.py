@@ -20,7 +20,8 @@ if TYPE_CHECKING:
     from tests.conformance.harness import Harness, Session
 
 CONSUMERS = 16
-ACQUISITIONS = [150, pytest.param(300 * TIMES, marks=pytest.mark.long)]
+QUICK = [pytest.mark.long, pytest.mark.core("postgresql")]
+ACQUISITIONS = [pytest.param(150, marks=QUICK), pytest.param(300 * TIMES, marks=pytest.mark.long)]
 CAPACITY = {"a": 1, "b": 2, "c": 5}
 WANTS = (["a"], ["b"], ["c"], ["a", "b"], ["b", "a"], ["c", "b"], ["b", "c", "a"])
 DEADLINE_SECONDS = 600
@@ -149,6 +150,8 @@ def step(worker: Session, chance: random.Random, holds: list[Hold], timeout: flo
             holds.append(Hold(start, end, tuple(message.payload)))
 
 
+@pytest.mark.long
+@pytest.mark.core("postgresql")
 def test_crosswise_pairs_do_not_deadlock(queue: Session, connect: Connect) -> None:
     queue.semaphore("a", 1)
     queue.semaphore("b", 1)

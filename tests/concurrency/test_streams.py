@@ -68,6 +68,8 @@ def follow(
             time.sleep(0.01)
 
 
+@pytest.mark.long
+@pytest.mark.core("postgresql")
 @pytest.mark.parametrize("name", ["log", "#"])
 def test_each_of_20_readers_sees_every_event_once_and_all_in_one_order(
     queue: Session, connect: Connect, name: str

@@ -159,6 +159,7 @@ def test_a_worker_that_is_lost_is_an_error(database_url: str, conn: psycopg.Conn
         waiting = (
             "select pid from pg_stat_activity"
             " where datname = current_database() and pid <> pg_backend_pid() and query !~ 'queue_'"
+            " and backend_type = 'client backend'"
         )
         deadline = time.monotonic() + PATIENCE_SECONDS
         while len(pids := conn.execute(waiting).fetchall()) < 3:

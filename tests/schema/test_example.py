@@ -88,7 +88,8 @@ def shop(empty_url: str, installed: Path, tmp_path: Path) -> Shop:
     return Shop(empty_url, installed, tmp_path / "shop")
 
 
-@pytest.mark.parametrize("way", ["own", pytest.param("branch", marks=pytest.mark.long)])
+@pytest.mark.long
+@pytest.mark.parametrize("way", ["own", "branch"])
 def test_autogenerate_sees_the_shop_alone_and_an_order_and_its_message_go_together(shop: Shop, way: str):
     shop.install(way)
     options, _ = UP[way]

@@ -27,7 +27,8 @@ from tests.servers.databases_postgresql import Databases
 pytestmark = pytest.mark.large
 BATCH = 10
 HELD = 30
-SIZES = [1_000, 100_000] + [1_000_000] * LARGE
+SIZES = [1_000, 10_000, 100_000] + [1_000_000] * LARGE
+LONG_FROM = 100_000
 
 FILL = """
 insert into delayed_queue (p_kind, p_key, payload, priority, scheduled_at, scheduled_at_initially, created_at,
@@ -184,8 +185,12 @@ def originals(databases_postgresql: Databases) -> Iterator[Callable[[int], str]]
 
 @pytest.fixture(
     scope="module",
-    params=[(size, known) for size in SIZES for known in ("nothing", "all")] + [(10_000, "empty")],
-    ids=lambda one: f"{one[0]}-{one[1]}-known",
+    params=[
+        pytest.param(
+            (size, known), id=f"{size}-{known}-known", marks=[pytest.mark.long] * (size >= LONG_FROM)
+        )
+        for size, known in [*itertools.product(SIZES, ("nothing", "all")), (10_000, "empty")]
+    ],
 )
 def filled(
     request: pytest.FixtureRequest, databases_postgresql: Databases, originals: Callable[[int], str]

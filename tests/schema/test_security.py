@@ -254,6 +254,7 @@ HOSTILE = {
 }
 
 
+@pytest.mark.long
 def test_no_setting_of_a_session_changes_what_a_call_does(
     conn: psycopg.Connection[Any],
     caller: Caller,  # noqa: F811

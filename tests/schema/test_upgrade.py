@@ -154,6 +154,7 @@ def test_the_queue_goes_on_through_upgrades_and_downgrades(database_url: str):
     check(traffic)
 
 
+@pytest.mark.long
 def test_an_upgrade_that_waits_for_an_open_transaction_lets_others_go_on(
     database_url: str, monkeypatch: pytest.MonkeyPatch
 ):

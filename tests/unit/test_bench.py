@@ -15,7 +15,7 @@ import pytest
 
 from bench import report, servers
 from bench.cases import about, cases
-from bench.figure import Curve, Figure
+from bench.figure import Bars, Curve, Figure
 from bench.postgresql import inbox, pgbench, sides, wrapper
 from bench.run import Run
 
@@ -33,6 +33,7 @@ PROMISED = {
         "backlog": "delayed and ready messages, kinds",
         "keuss": "Keuss's scenario",
         "peers": "PgQueuer, Procrastinate, graphile-worker, pg-boss",
+        "conditions": "the same and pgmq, fresh, under a snapshot, behind a million delayed",
         "wrapper": "the Python client against the driver",
     },
     "mariadb": {
@@ -88,6 +89,7 @@ def test_a_run_writes_every_figure_with_all_that_a_reader_needs(
     run.compare("too much asked", lambda: 1, lambda: 2, other_name="a peer", unit="messages/s", target=1e9)
     run.limit("waiting", [0.5], 1.0, unit="s")
     run.draw(Curve("A curve", "x", "y", {"pyqueue": [(0.0, 1.0), (1.0, 2.0)]}))
+    run.draw(Bars("Some bars", "jobs/s", {"fresh": {"pyqueue": 2.0, "a peer": 1.0}}))
     run.leave_out("a peer", "it isn't there")
 
     path = report.write(run)
@@ -105,6 +107,7 @@ def test_a_run_writes_every_figure_with_all_that_a_reader_needs(
     assert found["versions"]["server"].startswith("PostgreSQL 1")
     assert {"shared_buffers", "fsync", "synchronous_commit", "wal_level"} <= set(found["settings"])
     assert found["curves"][0]["lines"]["pyqueue"] == [[0, 1], [1, 2]]
+    assert found["bars"][0]["groups"] == {"fresh": {"pyqueue": 2, "a peer": 1}}
     plots = {".png", ".svg"} if importlib.util.find_spec("matplotlib") else set()
     assert {file.suffix for file in path.parent.iterdir()} == {".json", *plots}
     password = urlsplit(run.url).password
@@ -119,6 +122,7 @@ def test_a_run_writes_every_figure_with_all_that_a_reader_needs(
     assert "NOT REACHED" in markdown and "LEFT OUT" in markdown
 
 
+@pytest.mark.long
 @pytest.mark.parametrize(("side", "batch"), [(sides.Pyqueue, 1), (sides.Pyqueue, 100), (sides.Floor, 1)])
 def test_a_rate_counts_messages_and_fills_up_what_it_needs(
     run: Run, side: type[sides.Side], batch: int, monkeypatch: pytest.MonkeyPatch

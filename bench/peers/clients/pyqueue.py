@@ -1,6 +1,6 @@
 """Our client: a Queue over one connection of psycopg, each call a transaction.
 
-arguments: push | pop | reserve, COUNT, messages a call
+arguments: push | delay | pop | reserve, COUNT, messages a call
 """
 
 import os
@@ -16,7 +16,7 @@ KIND = "bench"
 PATIENCE_SECONDS = 30.0
 
 
-def push(queue: Queue, count: int, batch: int) -> None:
+def push(queue: Queue, count: int, batch: int, delay_seconds: float = 0) -> None:
     """Push messages with keys of their own."""
     prefix = os.getpid()
     if batch == 1:
@@ -25,7 +25,8 @@ def push(queue: Queue, count: int, batch: int) -> None:
         return
     for start in range(0, count, batch):
         numbers = range(start, min(start + batch, count))
-        queue.push_many(KIND, [{"key": f"{prefix}-{n}", "payload": {"n": n}} for n in numbers])
+        messages = [{"key": f"{prefix}-{n}", "payload": {"n": n}} for n in numbers]
+        queue.push_many(KIND, messages, **({"delay_seconds": delay_seconds} if delay_seconds else {}))
 
 
 def pop(queue: Queue, most: int) -> int:
@@ -64,6 +65,8 @@ def main() -> None:
         protocol.ready()
         if protocol.OPERATION == "push":
             push(queue, count, batch)
+        elif protocol.OPERATION == "delay":
+            push(queue, count, batch, 3600)
         else:
             consume(queue, {"pop": pop, "reserve": reserve}[protocol.OPERATION], count, batch)
         protocol.done()

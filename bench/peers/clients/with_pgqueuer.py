@@ -1,10 +1,11 @@
 """PgQueuer with asyncpg and uvloop, its faster driver.
 
-arguments: enqueue | work, COUNT, jobs a call | latency, COUNT
+arguments: install, 0 | enqueue | delay | work, COUNT, jobs a call | latency, COUNT
 """
 
 import asyncio
 import time
+from datetime import timedelta
 
 import asyncpg
 import uvloop
@@ -17,15 +18,24 @@ from pgqueuer.types import QueueExecutionMode
 from bench.peers.clients import protocol
 
 
-async def enqueue(queries: Queries, count: int, batch: int) -> None:
+async def install(queries: Queries, _: int, __: int) -> None:
     await queries.install()
     await queries.optimize_autovacuum()
+    protocol.ready()
+
+
+async def delay(queries: Queries, count: int, batch: int) -> None:
+    await enqueue(queries, count, batch, timedelta(hours=1))
+
+
+async def enqueue(queries: Queries, count: int, batch: int, after: timedelta | None = None) -> None:
     protocol.ready()
     for start in range(0, count, batch):
         payloads: list[bytes | None] = [
             b'{"n": %d}' % number for number in range(start, min(start + batch, count))
         ]
-        await queries.enqueue(["noop"] * len(payloads), payloads, [0] * len(payloads))
+        many = len(payloads)
+        await queries.enqueue(["noop"] * many, payloads, [0] * many, [after] * many)
 
 
 async def work(queries: Queries, count: int, batch: int) -> None:
@@ -36,6 +46,8 @@ async def work(queries: Queries, count: int, batch: int) -> None:
     async def noop(job: Job) -> None:  # noqa: ARG001
         nonlocal worked
         worked += 1
+        if worked == count:  # to drain is to wait for what is delayed, too
+            manager.shutdown.set()
 
     protocol.ready()
     await manager.run(batch_size=batch, mode=QueueExecutionMode.drain)
@@ -68,7 +80,8 @@ async def latency(queries: Queries, count: int, _: int) -> None:
 
 async def main() -> None:
     connection = await asyncpg.connect(protocol.URL)
-    do = {"enqueue": enqueue, "work": work, "latency": latency}[protocol.OPERATION]
+    operations = {"install": install, "enqueue": enqueue, "delay": delay, "work": work, "latency": latency}
+    do = operations[protocol.OPERATION]
     await do(Queries(AsyncpgDriver(connection)), int(protocol.COUNT), int([*protocol.REST, 0][0]))
     protocol.done()
     await connection.close()

@@ -1,6 +1,7 @@
 """Procrastinate with its psycopg connector, asynchronous tasks.
 
-arguments: enqueue, COUNT, jobs a call | work, COUNT, jobs at the same time | latency, COUNT
+arguments: install, 0 | enqueue | delay, COUNT, jobs a call | work, COUNT, jobs at the same time |
+latency, COUNT
 """
 
 import asyncio
@@ -22,12 +23,21 @@ async def noop(n: int) -> None:  # noqa: ARG001
     worked += 1
 
 
-async def enqueue(count: int, batch: int) -> None:
+async def install(_: int, __: int) -> None:
     await app.schema_manager.apply_schema_async()
+    protocol.ready()
+
+
+async def delay(count: int, batch: int) -> None:
+    await enqueue(count, batch, 3600)
+
+
+async def enqueue(count: int, batch: int, after: int = 0) -> None:
     protocol.ready()
     for start in range(0, count, batch):
         jobs: list[JSONDict] = [{"n": number} for number in range(start, min(start + batch, count))]
-        await noop.batch_defer_async(*jobs)
+        task = noop.configure(schedule_in={"seconds": after}) if after else noop
+        await task.batch_defer_async(*jobs)
 
 
 async def work(count: int, concurrency: int) -> None:
@@ -68,7 +78,14 @@ async def latency(count: int, _: int) -> None:
 
 async def main() -> None:
     async with app.open_async():
-        do = {"enqueue": enqueue, "work": work, "latency": latency}[protocol.OPERATION]
+        operations = {
+            "install": install,
+            "enqueue": enqueue,
+            "delay": delay,
+            "work": work,
+            "latency": latency,
+        }
+        do = operations[protocol.OPERATION]
         await do(int(protocol.COUNT), int([*protocol.REST, 0][0]))
         protocol.done()
 

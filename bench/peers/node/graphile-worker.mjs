@@ -1,16 +1,27 @@
 // graphile-worker with the settings of its own page on performance.
-// arguments: enqueue | work, COUNT, jobs a call | latency, COUNT
+// arguments: install, 0 | enqueue | delay | work, COUNT, jobs a call | latency, COUNT
 import { batch, batches, count, done, latencies, need, operation, ready, url } from "./client.mjs";
 
 const { Logger, makeWorkerUtils, run } = need("graphile-worker");
 const logger = new Logger(() => () => {});
 
-async function enqueue() {
+async function install() {
   const utils = await makeWorkerUtils({ connectionString: url, logger });
   await utils.migrate();
   await ready();
+  done();
+  await utils.release();
+}
+
+async function delay() {
+  await enqueue(new Date(Date.now() + 3600_000));
+}
+
+async function enqueue(runAt) {
+  const utils = await makeWorkerUtils({ connectionString: url, logger });
+  await ready();
   for (const numbers of batches(batch)) {
-    await utils.addJobs(numbers.map((n) => ({ identifier: "noop", payload: { n } })));
+    await utils.addJobs(numbers.map((n) => ({ identifier: "noop", payload: { n }, runAt })));
   }
   done();
   await utils.release();
@@ -59,5 +70,5 @@ async function latency() {
   done();
 }
 
-await { enqueue, work, latency }[operation]();
+await { install, enqueue, delay, work, latency }[operation]();
 process.exit(0);

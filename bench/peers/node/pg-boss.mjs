@@ -1,5 +1,5 @@
 // pg-boss: several workers in one process, in batches, fetching at once while batches are full.
-// arguments: enqueue | work, COUNT, jobs a call | latency, COUNT
+// arguments: install, 0 | enqueue | delay | work, COUNT, jobs a call | latency, COUNT
 import { batch, batches, count, done, latencies, need, operation, ready, url } from "./client.mjs";
 
 const { PgBoss } = need("pg-boss");
@@ -17,11 +17,19 @@ boss.on("error", (error) => {
 });
 await boss.start();
 
-async function enqueue() {
+async function install() {
   await boss.createQueue("noop");
   await ready();
+}
+
+async function delay() {
+  await enqueue(3600);
+}
+
+async function enqueue(startAfter) {
+  await ready();
   for (const numbers of batches(batch)) {
-    await boss.insert("noop", numbers.map((n) => ({ data: { n } })));
+    await boss.insert("noop", numbers.map((n) => ({ data: { n }, startAfter })));
   }
 }
 
@@ -38,7 +46,7 @@ async function work() {
   await finished;
   // what a handler returned from is completed after it
   const db = boss.getDb();
-  const open = "select exists (select from pgboss.job where state <> 'completed') as open";
+  const open = "select exists (select from pgboss.job where state <> 'completed' and start_after <= now()) as open";
   while ((await db.executeSql(open)).rows[0].open) await new Promise((resolve) => setTimeout(resolve, 2));
 }
 
@@ -53,6 +61,6 @@ async function latency() {
   });
 }
 
-await { enqueue, work, latency }[operation]();
+await { install, enqueue, delay, work, latency }[operation]();
 done();
 process.exit(0);

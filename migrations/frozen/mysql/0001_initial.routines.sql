@@ -877,56 +877,41 @@ begin
     end if;
 end;
 --;
--- calls: _queue_fail, _queue_instant, _queue_number
-drop procedure if exists _queue_schedule;
---;
-create procedure _queue_schedule(in in_options longtext character set utf8mb4, in in_now bigint,
-    out out_scheduled_at bigint)
-    comment 'The delivery time that the options ask for.
-in_options: delay_seconds (0 or more), or scheduled_at, see _queue_instant. in_now: the time of the call.
-Result: microseconds since 1970; in_now where neither is given.
-Errors: PQ002.'
-begin
-    declare v_delay decimal(30,6);
-    call _queue_number(in_options, 'delay_seconds', 0, 253402300799, v_delay);
-    if coalesce(json_type(json_extract(in_options, '$.scheduled_at')), 'NULL') = 'NULL' then
-        set out_scheduled_at = in_now + coalesce(v_delay, 0) * 1000000;
-        if out_scheduled_at > 253402300799999999 then -- the last microsecond of the year 9999
-            call _queue_fail('PQ002', 'delay_seconds', json_unquote(json_extract(in_options, '$.delay_seconds')),
-                'must end before the year 10000');
-        end if;
-    elseif v_delay is not null then
-        call _queue_fail('PQ002', 'scheduled_at', json_unquote(json_extract(in_options, '$.scheduled_at')),
-            'must not stand beside delay_seconds');
-    else
-        call _queue_instant(in_options, 'scheduled_at', out_scheduled_at);
-    end if;
-end;
---;
--- calls: _queue_check_headers, _queue_check_options, _queue_check_roles, _queue_fail, _queue_integer,
---     _queue_order_key, _queue_route, _queue_schedule, _queue_semaphores, _queue_text
+-- calls: _queue_check_headers, _queue_check_options, _queue_check_roles, _queue_fail, _queue_instant, _queue_integer,
+--     _queue_number, _queue_semaphores, _queue_text
 drop procedure if exists _queue_push_options;
 --;
 create procedure _queue_push_options(in in_options longtext character set utf8mb4, in in_now bigint,
     out out_scheduled_at bigint, out out_priority smallint, out out_headers longtext character set utf8mb4,
-    out out_attempts int, out out_max_attempts int, out out_on_duplicate varchar(20) character set utf8mb4)
+    out out_attempts int, out out_max_attempts int, out out_on_duplicate varchar(20) character set utf8mb4,
+    out out_route longtext character set utf8mb4, out out_order varchar(200) character set utf8mb4 collate /*!80017 utf8mb4_0900_bin *//*M!100600 utf8mb4_nopad_bin */,
+    out out_semaphores longtext character set utf8mb4)
     comment 'The options of a push, checked.
 in_options: see queue_push; NULL for the defaults. in_now: the time of the call.
-Result: each option, or its default; but for route, order_key and semaphores, which _queue_route, _queue_order_key and
-_queue_semaphores answer, and group, which is for _queue_enrol.
+Result: each option, or its default; but for group, which is for _queue_enrol.
 Errors: PQ002, and PQ003 for headers.'
 begin
     declare v_value bigint;
-    declare v_order varchar(200) character set utf8mb4 collate /*!80017 utf8mb4_0900_bin *//*M!100600 utf8mb4_nopad_bin */;
+    declare v_delay decimal(30,6);
+    declare v_bad int default 0;
     declare v_text longtext character set utf8mb4 collate /*!80017 utf8mb4_0900_bin *//*M!100600 utf8mb4_nopad_bin */;
     set out_scheduled_at = in_now, out_priority = 0, out_headers = null, out_attempts = 0, out_max_attempts = null,
-        out_on_duplicate = 'ignore';
+        out_on_duplicate = 'ignore', out_route = null, out_order = null, out_semaphores = null;
     if in_options is not null then
         call _queue_check_options(in_options,
             concat('delay_seconds,scheduled_at,priority,headers,attempts,',
             'max_attempts,on_duplicate,route,group,order_key,semaphores'), 'options');
         if json_contains_path(in_options, 'one', '$.delay_seconds', '$.scheduled_at') then
-            call _queue_schedule(in_options, in_now, out_scheduled_at);
+            call _queue_number(in_options, 'delay_seconds', 0, 253402300799, v_delay);
+            call _queue_instant(in_options, 'scheduled_at', v_value);
+            set out_scheduled_at = coalesce(v_value, in_now + coalesce(v_delay, 0) * 1000000);
+            if v_value is not null and v_delay is not null then
+                call _queue_fail('PQ002', 'scheduled_at', json_unquote(json_extract(in_options, '$.scheduled_at')),
+                    'must not stand beside delay_seconds');
+            elseif out_scheduled_at > 253402300799999999 then -- the last microsecond of the year 9999
+                call _queue_fail('PQ002', 'delay_seconds', json_unquote(json_extract(in_options, '$.delay_seconds')),
+                    'must end before the year 10000');
+            end if;
         end if;
         if json_contains_path(in_options, 'one', '$.priority') then
             call _queue_integer(in_options, 'priority', -32768, 32767, v_value);
@@ -949,13 +934,27 @@ begin
             set out_on_duplicate = coalesce(v_text, 'ignore');
         end if;
         if json_contains_path(in_options, 'one', '$.semaphores') then
-            call _queue_semaphores(in_options, null, v_text);
+            call _queue_semaphores(in_options, out_semaphores);
         end if;
         if json_contains_path(in_options, 'one', '$.route', '$.group', '$.order_key') then
-            call _queue_order_key(in_options, null, v_order);
-            call _queue_route(in_options, null, v_text);
-            if v_text is not null then
-                call _queue_check_roles(v_text);
+            call _queue_text(in_options, 'order_key', v_text);
+            if char_length(v_text) not between 1 and 200 then
+                call _queue_fail('PQ002', 'order_key', v_text, 'must have 1 to 200 characters');
+            end if;
+            set out_order = v_text;
+            set out_route = nullif(json_extract(in_options, '$.route'), 'null');
+            if json_type(out_route) = 'ARRAY' then
+                select count(*) into v_bad from json_table(out_route, '$[*]' columns (kind json path '$')) r
+                where json_type(r.kind) <> 'STRING' or char_length(json_unquote(r.kind)) not between 1 and 95;
+            end if;
+            if json_type(out_route) <> 'ARRAY' or json_length(out_route) > 32 or v_bad > 0 then
+                call _queue_fail('PQ002', 'route', out_route,
+                    'must be an array of at most 32 kinds of 1 to 95 characters');
+            elseif json_length(out_route) = 0 then
+                set out_route = null;
+            end if;
+            if out_route is not null then
+                call _queue_check_roles(out_route);
             end if;
             call _queue_text(in_options, 'group', v_text);
             if v_text is not null and char_length(v_text) not between 1 and 100 then
@@ -972,7 +971,8 @@ create procedure _queue_message(in in_message longtext character set utf8mb4, in
     in in_defaults longtext character set utf8mb4, in in_now bigint, out out_key text character set utf8mb4 collate /*!80017 utf8mb4_0900_bin *//*M!100600 utf8mb4_nopad_bin */,
     out out_payload longtext character set utf8mb4, out out_scheduled_at bigint, out out_priority smallint,
     out out_headers longtext character set utf8mb4, out out_attempts int, out out_max_attempts int,
-    out out_on_duplicate varchar(20) character set utf8mb4)
+    out out_on_duplicate varchar(20) character set utf8mb4, out out_route longtext character set utf8mb4,
+    out out_order varchar(200) character set utf8mb4 collate /*!80017 utf8mb4_0900_bin *//*M!100600 utf8mb4_nopad_bin */, out out_semaphores longtext character set utf8mb4)
     comment 'One message of a batch, checked.
 in_message: {key, payload, and push options}. in_number: its place, from 1. in_defaults: the options of the batch; those
 of the message win. in_now: the time of the call.
@@ -1009,22 +1009,7 @@ begin
         set i = i + 1;
     end while;
     call _queue_push_options(json_merge_preserve(v_defaults, v_own), in_now, out_scheduled_at, out_priority,
-        out_headers, out_attempts, out_max_attempts, out_on_duplicate);
-end;
---;
--- calls: _queue_check_json, _queue_fail
-drop procedure if exists _queue_check_messages;
---;
-create procedure _queue_check_messages(in in_messages longtext character set utf8mb4)
-    comment 'Refuses what can''t be messages.
-in_messages: those of queue_push_many.
-Errors: PQ003 for what is no JSON, PQ001 for what is no array.
-differs: PostgreSQL has read the JSON before the call.'
-begin
-    call _queue_check_json(in_messages, 'PQ003', 'messages');
-    if json_type(in_messages) <> 'ARRAY' then
-        call _queue_fail('PQ001', 'messages', in_messages, 'must be a JSON array of {key, payload, and push options}');
-    end if;
+        out_headers, out_attempts, out_max_attempts, out_on_duplicate, out_route, out_order, out_semaphores);
 end;
 --;
 -- calls: _queue_random
@@ -1119,29 +1104,45 @@ begin
     end if;
 end;
 --;
--- calls: _queue_entry, _queue_put_onto
--- changes: delayed_queue
+-- calls: _queue_enrol, _queue_entry, _queue_index, _queue_join_line, _queue_line_up, _queue_log, _queue_put_onto
+-- changes: delayed_queue, queue_group_member
 drop procedure if exists _queue_put;
 --;
-create procedure _queue_put(in in_entry bigint, in in_kind text character set utf8mb4 collate /*!80017 utf8mb4_0900_bin *//*M!100600 utf8mb4_nopad_bin */, in in_key text character set utf8mb4 collate /*!80017 utf8mb4_0900_bin *//*M!100600 utf8mb4_nopad_bin */,
+create procedure _queue_put(inout out_entry bigint, in in_kind text character set utf8mb4 collate /*!80017 utf8mb4_0900_bin *//*M!100600 utf8mb4_nopad_bin */, in in_key text character set utf8mb4 collate /*!80017 utf8mb4_0900_bin *//*M!100600 utf8mb4_nopad_bin */,
     in in_payload longtext character set utf8mb4, in in_payload_bytes longblob,
     in in_headers longtext character set utf8mb4, in in_priority smallint, in in_now bigint, in in_scheduled_at bigint,
     in in_attempts int, in in_max_attempts int, in in_on_duplicate varchar(20) character set utf8mb4,
+    in in_since bigint, in in_route longtext character set utf8mb4, in in_group varchar(100) character set utf8mb4 collate /*!80017 utf8mb4_0900_bin *//*M!100600 utf8mb4_nopad_bin */,
+    in in_member bigint, in in_order varchar(200) character set utf8mb4 collate /*!80017 utf8mb4_0900_bin *//*M!100600 utf8mb4_nopad_bin */, in in_semaphores longtext character set utf8mb4,
     out out_scheduled_at bigint, out out_outcome varchar(10) character set utf8mb4)
-    comment 'Puts one message into a kind, whose parameters are checked already.
-in_now: the time of the call. in_scheduled_at: its delivery time. in_on_duplicate: what to do where the key is taken.
-The other parameters are the columns.
-Result: scheduled_at of the message that is there now, and outcome: created, ignored, replaced, held.
+    comment 'Puts one message into a kind, whose columns are checked already: into the index of filters, the lines of
+its semaphores and its order key, its group and the log too.
+in_on_duplicate: what to do where the key is taken. in_since: a key that has ended later than that, a time in
+microseconds, is ignored; NULL: none is. in_now: the time of the call. in_group: the group whose new member it is,
+in_member: the member that it goes on as; NULL: none. The other parameters are the columns.
+Result: scheduled_at of the message that is there now; outcome: created, ignored, replaced, held; entry, where it is
+created or replaced.
 Locks: the message of that key, where in_on_duplicate changes it; waits for a transaction that is putting the same key.
-differs: in_entry is the number of the entry, NULL: a new one. It comes from _queue_epoch, so that a batch can have its
-numbers before its keys are put in, and LAST_INSERT_ID() stays that of the caller.'
+differs: a row can''t be a parameter here. out_entry: the number of the entry, which comes from _queue_epoch, so that a
+batch can have its numbers before its keys are put in, and LAST_INSERT_ID() stays that of the caller. NULL: a new one.
+Whoever gives one has many, and sees to their index, group, order keys and log when all are in. The memory of keys is
+read again once the message is in, by a locking read, which sees what is committed.'
 begin
-    declare v_entry bigint default in_entry;
-    declare v_seen bigint;
+    declare v_many boolean default out_entry is not null;
+    declare v_seen, v_ended_at bigint;
     declare v_created int;
+    declare v_filter, v_logs boolean;
     declare continue handler for not found begin end;
     put: loop
         set v_seen = null, out_outcome = null;
+        if in_since is not null then
+            select max(d.ended_at) into v_ended_at from queue_dedup d
+            where d.p_kind = in_kind and d.p_key = in_key lock in share mode;
+            if v_ended_at > in_since then
+                set out_scheduled_at = null, out_outcome = 'ignored';
+                leave put;
+            end if;
+        end if;
         if @pyqueue_own then
             -- what is there needs no lock on its key, which would be taken crosswise with an ack; an old snapshot
             -- wouldn't do
@@ -1154,24 +1155,25 @@ begin
                 call _queue_put_onto(in_kind, in_key, in_payload, in_payload_bytes, in_headers, in_now, in_scheduled_at,
                     in_on_duplicate, out_outcome);
                 if out_outcome is not null then
-                    select min(q.scheduled_at) into out_scheduled_at from delayed_queue q
-                    where q.p_kind = in_kind and q.p_key = in_key;
                     leave put;
                 end if;
             end if;
         end if;
-        if v_entry is null then
-            call _queue_entry(v_entry);
+        if out_entry is null then
+            call _queue_entry(out_entry);
         end if;
         insert into delayed_queue (entry, p_kind, p_key, payload, payload_bytes, headers, priority, scheduled_at,
-            scheduled_at_initially, created_at, attempts, max_attempts, ready_rank, ready_at, due_at)
-        values (v_entry, in_kind, in_key, in_payload, in_payload_bytes, in_headers, in_priority, in_scheduled_at,
+            scheduled_at_initially, created_at, attempts, max_attempts, ready_rank, ready_at, due_at, route, member,
+            order_key, semaphores)
+        values (out_entry, in_kind, in_key, in_payload, in_payload_bytes, in_headers, in_priority, in_scheduled_at,
             in_scheduled_at, in_now, in_attempts, in_max_attempts, if(in_scheduled_at <= in_now, -in_priority, null),
-            if(in_scheduled_at <= in_now, in_scheduled_at, null), if(in_scheduled_at > in_now, in_scheduled_at, null))
+            if(in_scheduled_at <= in_now, in_scheduled_at, null), if(in_scheduled_at > in_now, in_scheduled_at, null),
+            in_route, in_member, in_order, in_semaphores)
         on duplicate key update entry = delayed_queue.entry;
         -- looked at, because how many rows have changed depends on the client's flags
-        select count(*) into v_created from delayed_queue q
-        where q.entry = v_entry and q.p_kind = in_kind and q.p_key = in_key;
+        select count(*), max(k.filter_index), max(k.log_seconds > 0) into v_created, v_filter, v_logs
+        from delayed_queue q left join queue_kind k on k.p_kind = q.p_kind
+        where q.entry = out_entry and q.p_kind = in_kind and q.p_key = in_key;
         if v_created > 0 then
             set out_scheduled_at = in_scheduled_at, out_outcome = 'created';
             leave put;
@@ -1186,39 +1188,38 @@ begin
             set out_outcome = coalesce(out_outcome, 'ignored');
             leave put;
         end if; -- else it went away in between, or the number was taken: it can be put in now
-        set v_entry = null;
+        set out_entry = null;
     end loop;
-end;
---;
--- calls: _queue_line_up, _queue_order_key, _queue_route, _queue_semaphores
--- changes: delayed_queue
-drop procedure if exists _queue_pushed;
---;
-create procedure _queue_pushed(in in_kind text character set utf8mb4 collate /*!80017 utf8mb4_0900_bin *//*M!100600 utf8mb4_nopad_bin */, in in_key text character set utf8mb4 collate /*!80017 utf8mb4_0900_bin *//*M!100600 utf8mb4_nopad_bin */,
-    in in_options longtext character set utf8mb4, in in_message longtext character set utf8mb4,
-    inout out_members longtext character set utf8mb4)
-    comment 'Gives a message that was pushed its route and its semaphores, and notes it for its group.
-in_kind, in_key: the message, just put in. in_options: those of the push. in_message: as it stands in a batch, whose own
-options win; NULL: there is no batch. out_members: a list for _queue_enrol, to which it is added where it is to be a
-member.
-differs: on PostgreSQL it is a part of each push.'
-begin
-    declare v_group varchar(100) character set utf8mb4 collate /*!80017 utf8mb4_0900_bin *//*M!100600 utf8mb4_nopad_bin */
-        default coalesce(json_value(in_message, '$.group'), json_value(in_options, '$.group'));
-    declare v_route, v_semaphores longtext character set utf8mb4;
-    declare v_order varchar(200) character set utf8mb4 collate /*!80017 utf8mb4_0900_bin *//*M!100600 utf8mb4_nopad_bin */;
-    declare v_entry bigint;
-    select q.entry into v_entry from delayed_queue q where q.p_kind = in_kind and q.p_key = in_key for update;
-    call _queue_route(in_options, in_message, v_route);
-    call _queue_order_key(in_options, in_message, v_order);
-    call _queue_semaphores(in_options, in_message, v_semaphores);
-    update delayed_queue q set q.route = v_route, q.order_key = v_order, q.semaphores = v_semaphores
-    where q.entry = v_entry and coalesce(v_route, v_order, v_semaphores) is not null;
-    if v_semaphores is not null then
-        call _queue_line_up(v_entry);
+    if out_outcome = 'created' and in_since is not null then
+        select max(d.ended_at) into v_ended_at from queue_dedup d
+        where d.p_kind = in_kind and d.p_key = in_key lock in share mode;
+        if v_ended_at > in_since then
+            delete q from delayed_queue q where q.p_kind = in_kind and q.p_key = in_key;
+            set out_scheduled_at = null, out_outcome = 'ignored';
+        end if;
+    elseif out_outcome in ('replaced', 'held') then
+        select q.entry, q.scheduled_at, k.filter_index, k.log_seconds > 0 and in_on_duplicate <> 'push_back'
+        into out_entry, out_scheduled_at, v_filter, v_logs
+        from delayed_queue q left join queue_kind k on k.p_kind = q.p_kind
+        where q.p_kind = in_kind and q.p_key = in_key;
     end if;
-    if v_group is not null then
-        set out_members = json_array_append(coalesce(out_members, '[]'), '$', json_array(v_group, v_entry + 0));
+    if v_filter and not v_many and out_outcome in ('created', 'replaced') then
+        call _queue_index(json_array(out_entry + 0));
+    end if;
+    if out_outcome = 'created' and in_member is not null then
+        update queue_group_member m set m.entry = out_entry, m.error = null
+        where m.member = in_member and m.done_at is null;
+    end if;
+    if out_outcome = 'created' and in_semaphores is not null then
+        call _queue_line_up(out_entry);
+    elseif out_outcome = 'created' and in_order is not null and not v_many then
+        call _queue_join_line(in_kind, out_entry, in_order);
+    end if;
+    if out_outcome = 'created' and in_group is not null and not v_many then
+        call _queue_enrol(json_array(json_array(in_group, out_entry + 0)));
+    end if;
+    if v_logs and not v_many and out_outcome in ('created', 'replaced') then
+        call _queue_log(out_entry, if(out_outcome = 'created', 'pushed', 'replaced'), null, null, null, in_now);
     end if;
 end;
 --;
@@ -1233,12 +1234,12 @@ in_payload, in_payload_bytes: one of the two; neither: a payload of JSON null. T
 errors and the locks are those of queue_push.
 out_key, out_scheduled_at, out_outcome: the result.'
 push: begin
-    declare v_now, v_since, v_at bigint;
-    declare v_shape, v_headers, v_members longtext character set utf8mb4;
+    declare v_now, v_since, v_at, v_entry bigint;
+    declare v_shape, v_headers, v_route, v_semaphores longtext character set utf8mb4;
     declare v_priority smallint;
     declare v_attempts, v_max_attempts int;
     declare v_on_duplicate varchar(20) character set utf8mb4;
-    declare v_draining, v_filter, v_logs, v_restricted boolean;
+    declare v_draining, v_restricted boolean;
     declare v_order varchar(200) character set utf8mb4 collate /*!80017 utf8mb4_0900_bin *//*M!100600 utf8mb4_nopad_bin */;
     declare continue handler for not found begin end;
     call queue_now(v_now);
@@ -1251,9 +1252,8 @@ push: begin
         call _queue_key(v_now, out_key);
     end if;
     call _queue_check_key(out_key, 'key');
-    select k.payload_shape, v_now - nullif(k.dedup_seconds, 0) * 1000000, k.draining, k.filter_index, k.log_seconds > 0,
-        k.roles is not null
-    into v_shape, v_since, v_draining, v_filter, v_logs, v_restricted
+    select k.payload_shape, v_now - nullif(k.dedup_seconds, 0) * 1000000, k.draining, k.roles is not null
+    into v_shape, v_since, v_draining, v_restricted
     from queue_kind k where k.p_kind = in_kind;
     if v_restricted then
         call _queue_check_roles(json_array(in_kind));
@@ -1264,55 +1264,10 @@ push: begin
         call _queue_check_fit(v_shape, in_payload, 'payload');
     end if;
     call _queue_push_options(in_options, v_now, v_at, v_priority, v_headers, v_attempts, v_max_attempts,
-        v_on_duplicate);
-    call _queue_put_new(null, in_kind, out_key, in_payload, in_payload_bytes, v_headers, v_priority, v_now, v_at,
-        v_attempts, v_max_attempts, v_on_duplicate, v_since, out_scheduled_at, out_outcome);
-    if v_filter and out_outcome in ('created', 'replaced') then
-        call _queue_index(null, in_kind, out_key);
-    end if;
-    if out_outcome = 'created'
-        and json_contains_path(in_options, 'one', '$.route', '$.group', '$.order_key', '$.semaphores') then
-        call _queue_pushed(in_kind, out_key, in_options, null, v_members);
-        call _queue_order_key(in_options, null, v_order);
-        call _queue_join_line(in_kind, out_key, v_order);
-        call _queue_enrol(v_members);
-    end if;
-    if v_logs then
-        call _queue_log_put(in_kind, out_key, out_outcome, v_on_duplicate, v_now);
-    end if;
-end;
---;
-drop procedure if exists _queue_lock_keys;
---;
-create procedure _queue_lock_keys(in in_kind text character set utf8mb4 collate /*!80017 utf8mb4_0900_bin *//*M!100600 utf8mb4_nopad_bin */, in in_messages longtext character set utf8mb4,
-    out out_last bigint)
-    comment 'Locks the messages whose keys are taken, before a batch changes any of them: rows are locked in the order
-of their entries everywhere.
-in_kind, in_messages: those of queue_push_many. out_last: the last entry, 0 where none is there.
-Locks: those messages.
-differs: a part of PostgreSQL''s queue_push_many.'
-begin
-    declare v_entry, v_locked bigint;
-    declare v_done boolean default false;
-    declare c cursor for
-        select distinct q.entry from json_table(in_messages, '$[*]'
-            columns (p_key varchar(200) character set utf8mb4 collate /*!80017 utf8mb4_0900_bin *//*M!100600 utf8mb4_nopad_bin */ path '$.key')) r
-            straight_join delayed_queue q force index (delayed_queue_key) on q.p_kind = in_kind and q.p_key = r.p_key
-        order by q.entry;
-    set out_last = 0;
-    open c;
-    entries: loop
-        begin
-            declare continue handler for not found set v_done = true;
-            fetch c into v_entry;
-        end;
-        if v_done then
-            leave entries;
-        end if;
-        select max(q.entry) into v_locked from delayed_queue q where q.entry = v_entry for update;
-        set out_last = v_entry;
-    end loop;
-    close c;
+        v_on_duplicate, v_route, v_order, v_semaphores);
+    call _queue_put(v_entry, in_kind, out_key, in_payload, in_payload_bytes, v_headers, v_priority, v_now, v_at,
+        v_attempts, v_max_attempts, v_on_duplicate, v_since, v_route, json_value(in_options, '$.group'), null, v_order,
+        v_semaphores, out_scheduled_at, out_outcome);
 end;
 --;
 -- calls: _queue_epoch
@@ -1328,7 +1283,7 @@ A payload must be small beside sort_buffer_size: MySQL sorts it with its key, an
 in_kind, in_messages: those of queue_push_many, an array. in_now: the time of the call. The other parameters are the
 columns, the same for all.
 out_outcomes: a letter a message, in their order: c for created, i for ignored; NULL where one of them is something
-else, which is left to _queue_push_each.
+else, which is left to _queue_push_batch.
 Locks: keys are put in in their order; a key that is there already is seen without a lock, as in _queue_put.
 differs: on PostgreSQL it is a part of queue_push_many.'
 begin
@@ -1377,11 +1332,11 @@ begin
     end if;
 end;
 --;
--- calls: _queue_check_fit, _queue_enrol, _queue_epoch, _queue_join_line_batch, _queue_lock_keys, _queue_message,
---     _queue_push_options, _queue_pushed, _queue_put_new
-drop procedure if exists _queue_push_each;
+-- calls: _queue_check_fit, _queue_enrol, _queue_epoch, _queue_index, _queue_join_line, _queue_lock,
+--     _queue_log_entries, _queue_message, _queue_push_options, _queue_put
+drop procedure if exists _queue_push_batch;
 --;
-create procedure _queue_push_each(in in_kind text character set utf8mb4 collate /*!80017 utf8mb4_0900_bin *//*M!100600 utf8mb4_nopad_bin */, in in_messages longtext character set utf8mb4,
+create procedure _queue_push_batch(in in_kind text character set utf8mb4 collate /*!80017 utf8mb4_0900_bin *//*M!100600 utf8mb4_nopad_bin */, in in_messages longtext character set utf8mb4,
     in in_options longtext character set utf8mb4, in in_now bigint, out out_outcomes longtext character set ascii,
     out out_made longtext character set ascii)
     comment 'queue_push_many message by message: where some have options, or their kind has a shape or remembers keys.
@@ -1389,13 +1344,15 @@ in_kind, in_messages, in_options, the errors and the locks: those of queue_push_
 the time of the call. out_outcomes: a letter a message, in their order: c for created, i for
 ignored, r for replaced, h for held. out_made: 36 characters a message, the key that was made where it came without;
 NULL where none was.
-differs: on PostgreSQL it is a part of queue_push_many.'
+differs: one message after another, since a procedure hands over no rows.'
 begin
     declare v_shift, v_since, v_at, v_default_at, v_put_at, v_entry, v_new, v_locked bigint;
-    declare v_plain, v_deep, v_follows, v_done boolean default false;
+    declare v_plain, v_deep, v_changes, v_follows, v_filter, v_logs, v_done boolean default false;
     declare v_key, v_before text character set utf8mb4 collate /*!80017 utf8mb4_0900_bin *//*M!100600 utf8mb4_nopad_bin */;
-    declare v_message, v_payload, v_headers, v_default_headers, v_shape, v_members longtext character set utf8mb4;
+    declare v_message, v_payload, v_headers, v_default_headers, v_shape, v_route, v_default_route, v_semaphores,
+        v_default_semaphores, v_list longtext character set utf8mb4;
     declare v_priority, v_default_priority smallint;
+    declare v_order, v_default_order varchar(200) character set utf8mb4 collate /*!80017 utf8mb4_0900_bin *//*M!100600 utf8mb4_nopad_bin */;
     declare v_place, v_number, v_attempts, v_default_attempts, v_max_attempts, v_default_max_attempts int;
     declare v_on_duplicate, v_default_on_duplicate varchar(20) character set utf8mb4;
     declare v_outcome varchar(10) character set utf8mb4;
@@ -1414,18 +1371,28 @@ begin
             straight_join (select j.place, j.message from json_table(in_messages, '$[*]' columns (place for ordinality,
                 message json path '$')) j limit 1000000000) m on m.place = r.place
         order by r.p_key, r.place;
+    declare l cursor for
+        select s.entry, s.order_key
+        from (
+            select q.entry, q.order_key
+            from json_table(v_list, '$[*]' columns (entry bigint path '$[0]',
+                event varchar(10) character set utf8mb4 path '$[1]')) j
+                straight_join delayed_queue q force index (primary) on q.entry = j.entry
+            where j.event = 'pushed' and q.order_key is not null limit 1000000000) s
+        order by s.order_key, s.entry;
     declare continue handler for not found begin end;
     call _queue_push_options(in_options, in_now, v_default_at, v_default_priority, v_default_headers,
-        v_default_attempts, v_default_max_attempts, v_default_on_duplicate);
-    select k.payload_shape, in_now - nullif(k.dedup_seconds, 0) * 1000000 into v_shape, v_since
+        v_default_attempts, v_default_max_attempts, v_default_on_duplicate, v_default_route, v_default_order,
+        v_default_semaphores);
+    select k.payload_shape, in_now - nullif(k.dedup_seconds, 0) * 1000000, k.filter_index, k.log_seconds > 0
+    into v_shape, v_since, v_filter, v_logs
     from queue_kind k where k.p_kind = in_kind;
-    set v_deep = json_depth(in_messages) > 33, v_number = json_length(in_messages),
+    set v_changes = v_default_on_duplicate <> 'ignore'
+            or json_contains_path(in_messages, 'one', '$[*].on_duplicate'),
+        v_deep = json_depth(in_messages) > 33, v_number = json_length(in_messages),
         out_outcomes = repeat('i', v_number),
-        v_follows = json_contains_path(in_options, 'one', '$.route', '$.group', '$.order_key', '$.semaphores')
-            or json_contains_path(in_messages, 'one', '$[*].route', '$[*].group', '$[*].order_key', '$[*].semaphores');
-    if v_default_on_duplicate <> 'ignore' or json_contains_path(in_messages, 'one', '$[*].on_duplicate') then
-        call _queue_lock_keys(in_kind, in_messages, v_locked);
-    end if;
+        v_follows = json_contains_path(in_options, 'one', '$.group', '$.order_key')
+            or json_contains_path(in_messages, 'one', '$[*].group', '$[*].order_key');
     call _queue_epoch(v_shift);
     open c;
     messages: loop
@@ -1438,10 +1405,11 @@ begin
         elseif v_plain then
             set v_at = v_default_at, v_priority = v_default_priority, v_headers = v_default_headers,
                 v_attempts = v_default_attempts, v_max_attempts = v_default_max_attempts,
-                v_on_duplicate = v_default_on_duplicate;
+                v_on_duplicate = v_default_on_duplicate, v_route = v_default_route, v_order = v_default_order,
+                v_semaphores = v_default_semaphores;
         else
             call _queue_message(v_message, v_place, in_options, in_now, v_key, v_payload, v_at, v_priority, v_headers,
-                v_attempts, v_max_attempts, v_on_duplicate);
+                v_attempts, v_max_attempts, v_on_duplicate, v_route, v_order, v_semaphores);
             if coalesce(json_type(json_extract(v_message, '$.key')), 'NULL') = 'NULL' then
                 set out_made = insert(coalesce(out_made, convert(repeat(' ', 36 * v_number) using ascii)),
                     36 * v_place - 35, 36, convert(v_key using ascii));
@@ -1450,58 +1418,67 @@ begin
         if v_shape is not null then
             call _queue_check_fit(v_shape, v_payload, concat('messages[', v_place - 1, '].payload'));
         end if;
+        set v_entry = null;
         if v_on_duplicate <> 'ignore' and not v_key <=> v_before then
             select max(q.entry) into v_entry from delayed_queue q where q.p_kind = in_kind and q.p_key = v_key;
-            if v_entry > v_locked then
-                -- one that came after the lock above, perhaps of several: in the order of their entries too
-                call _queue_lock_keys(in_kind, in_messages, v_locked);
-            end if;
         end if;
-        call _queue_put_new(v_new, in_kind, v_key, v_payload, null, v_headers, v_priority, in_now, v_at, v_attempts,
-            v_max_attempts, v_on_duplicate, v_since, v_put_at, v_outcome);
-        if v_follows and v_outcome = 'created' then
-            call _queue_pushed(in_kind, v_key, in_options, v_message, v_members);
+        if v_changes and v_locked is null or v_entry > v_locked then
+            -- what is there, before any of it changes; then what came after that, perhaps several
+            /*M!100600 set statement group_concat_max_len = 1000000000 for */
+            select coalesce(max(q.entry), 0), json_arrayagg(json_array(q.entry + 0)) into v_locked, v_list
+            from json_table(in_messages, '$[*]' columns (p_key varchar(200) character set utf8mb4 collate /*!80017 utf8mb4_0900_bin *//*M!100600 utf8mb4_nopad_bin */ path '$.key')) r
+                straight_join delayed_queue q force index (delayed_queue_key) on q.p_kind = in_kind
+                    and q.p_key = r.p_key;
+            call _queue_lock(coalesce(v_list, '[]'));
         end if;
+        call _queue_put(v_new, in_kind, v_key, v_payload, null, v_headers, v_priority, in_now, v_at, v_attempts,
+            v_max_attempts, v_on_duplicate, v_since, v_route, null, null, v_order, v_semaphores, v_put_at, v_outcome);
         set out_outcomes = insert(out_outcomes, v_place, 1, convert(left(v_outcome, 1) using ascii)), v_before = v_key;
     end loop;
     close c;
-    call _queue_join_line_batch(in_kind, in_messages, if(v_follows, out_outcomes, null), out_made);
-    call _queue_enrol(v_members);
-end;
---;
--- calls: _queue_is_remembered, _queue_put
--- changes: delayed_queue
-drop procedure if exists _queue_put_new;
---;
-create procedure _queue_put_new(in in_entry bigint, in in_kind text character set utf8mb4 collate /*!80017 utf8mb4_0900_bin *//*M!100600 utf8mb4_nopad_bin */, in in_key text character set utf8mb4 collate /*!80017 utf8mb4_0900_bin *//*M!100600 utf8mb4_nopad_bin */,
-    in in_payload longtext character set utf8mb4, in in_payload_bytes longblob,
-    in in_headers longtext character set utf8mb4, in in_priority smallint, in in_now bigint, in in_scheduled_at bigint,
-    in in_attempts int, in in_max_attempts int, in in_on_duplicate varchar(20) character set utf8mb4,
-    in in_since bigint, out out_scheduled_at bigint, out out_outcome varchar(10) character set utf8mb4)
-    comment 'Puts one message into a kind, unless its key is remembered: what is pushed, but not what is moved or sent
-back.
-in_since: a key is remembered that has ended after this time, in microseconds; NULL: none is. The other parameters, the
-result and the locks are those of _queue_put.
-differs: on PostgreSQL the end of a message can become visible while a push waits for it, see _queue_take_back there;
-here the memory is read again once the message is in, and by a locking read, which sees what is committed.'
-begin
-    declare v_remembered boolean default false;
-    if in_since is not null then
-        call _queue_is_remembered(in_kind, in_key, in_since, v_remembered);
+    if v_follows or v_filter or v_logs then
+        /*M!100600 set statement group_concat_max_len = 1000000000 for */
+        select json_arrayagg(json_array(s.entry + 0, s.event, s.group_name)) into v_list
+        from (
+            select q.entry, case when substr(out_outcomes, r.place, 1) = 'c' then 'pushed'
+                when coalesce(r.on_duplicate, v_default_on_duplicate) <> 'push_back' then 'replaced' end as event,
+                coalesce(r.group_name, json_value(in_options, '$.group')) as group_name
+            from json_table(in_messages, '$[*]' columns (place for ordinality,
+                p_key varchar(200) character set utf8mb4 collate /*!80017 utf8mb4_0900_bin *//*M!100600 utf8mb4_nopad_bin */ path '$.key', group_name varchar(100) character set utf8mb4 collate /*!80017 utf8mb4_0900_bin *//*M!100600 utf8mb4_nopad_bin */ path '$.group',
+                on_duplicate varchar(20) character set utf8mb4 path '$.on_duplicate')) r
+                straight_join delayed_queue q force index (delayed_queue_key) on q.p_kind = in_kind
+                    and q.p_key = coalesce(r.p_key,
+                        convert(substr(out_made, 36 * r.place - 35, 36) using utf8mb4) collate /*!80017 utf8mb4_0900_bin *//*M!100600 utf8mb4_nopad_bin */)
+            where substr(out_outcomes, r.place, 1) in ('c', 'r')
+            order by r.place limit 1000000000) s;
     end if;
-    if not v_remembered then
-        call _queue_put(in_entry, in_kind, in_key, in_payload, in_payload_bytes, in_headers, in_priority, in_now,
-            in_scheduled_at, in_attempts, in_max_attempts, in_on_duplicate, out_scheduled_at, out_outcome);
-        if in_since is not null and out_outcome = 'created' then
-            call _queue_is_remembered(in_kind, in_key, in_since, v_remembered);
-            if v_remembered then
-                delete q from delayed_queue q where q.p_kind = in_kind and q.p_key = in_key;
+    if v_list is not null and v_follows then
+        open l;
+        set v_done = false;
+        -- line by line, so that batches that overlap don't deadlock
+        waiters: loop
+            begin
+                declare continue handler for not found set v_done = true;
+                fetch l into v_entry, v_order;
+            end;
+            if v_done then
+                leave waiters;
             end if;
-        end if;
+            call _queue_join_line(in_kind, v_entry, v_order);
+        end loop;
+        close l;
+        /*M!100600 set statement group_concat_max_len = 1000000000 for */
+        select json_arrayagg(json_array(j.group_name, j.entry + 0)) into v_message
+        from json_table(v_list, '$[*]' columns (entry bigint path '$[0]',
+            event varchar(10) character set utf8mb4 path '$[1]', group_name varchar(100) character set utf8mb4 collate /*!80017 utf8mb4_0900_bin *//*M!100600 utf8mb4_nopad_bin */ path '$[2]')) j
+        where j.event = 'pushed' and j.group_name is not null;
+        call _queue_enrol(v_message);
     end if;
-    if v_remembered then
-        set out_scheduled_at = null;
-        set out_outcome = 'ignored';
+    if v_list is not null and v_filter then
+        call _queue_index(json_extract(v_list, '$[*][0]'));
+    end if;
+    if v_list is not null and v_logs then
+        call _queue_log_entries(v_list, null, in_now);
     end if;
 end;
 --;
@@ -1592,8 +1569,8 @@ begin
     select in_kind as p_kind, v_key as p_key, v_scheduled_at as scheduled_at, v_outcome as outcome;
 end;
 --;
--- calls: _queue_check_kind, _queue_check_messages, _queue_check_roles, _queue_fail, _queue_index_keys,
---     _queue_log_batch, _queue_push_each, _queue_push_options, _queue_push_plain, queue_now
+-- calls: _queue_check_json, _queue_check_kind, _queue_check_roles, _queue_fail, _queue_push_batch,
+--     _queue_push_options, _queue_push_plain, queue_now
 drop procedure if exists queue_push_many;
 --;
 create procedure queue_push_many(in in_kind text character set utf8mb4 collate /*!80017 utf8mb4_0900_bin *//*M!100600 utf8mb4_nopad_bin */, in in_messages longtext character set utf8mb4,
@@ -1601,8 +1578,7 @@ create procedure queue_push_many(in in_kind text character set utf8mb4 collate /
     comment 'Puts many messages into a kind: all or, with an error, none.
 in_kind: the kind, 1 to 95 characters. in_messages: a JSON array of objects {key, payload, and push options}, see
 queue_push; without a key each gets a time-ordered UUID; NULL: none. Duplicates inside the batch are treated as if
-pushed one after another; where any has an on_duplicate of its own, those of one time are delivered in the order of
-their keys. in_options: push options for all; those of a message win.
+pushed one after another. in_options: push options for all; those of a message win.
 Result: a row a message, in their order: p_key, outcome as in queue_push.
 Errors: PQ007 for a kind that is for others. PQ001, PQ002, PQ003, naming the message as messages[0], messages[1], …;
 PQ004 while the kind is drained, and for a group that has finished.
@@ -1613,10 +1589,11 @@ begin
     declare v_outcomes, v_made longtext character set ascii;
     begin declare v_own boolean; declare v_tries int default 0; again: loop begin
         declare v_now, v_at bigint;
-        declare v_keeps, v_draining, v_filter, v_logs, v_restricted boolean default false;
+        declare v_keeps, v_draining, v_restricted boolean default false;
         declare v_headers longtext character set utf8mb4;
         declare v_priority smallint;
         declare v_attempts, v_max_attempts int;
+        declare v_none longtext character set utf8mb4;
         declare v_on_duplicate varchar(20) character set utf8mb4;
         declare continue handler for not found begin end;
         declare exit handler for 1213, 1020 call _queue_retry(v_own, v_tries);
@@ -1628,12 +1605,16 @@ begin
         if in_messages is null or length(in_messages) < 99 and in_messages regexp '^[[:space:]]*null[[:space:]]*$' then
             set in_messages = '[]';
         end if;
-        call _queue_check_messages(in_messages);
+        call _queue_check_json(in_messages, 'PQ003', 'messages');
+        if json_type(in_messages) <> 'ARRAY' then
+            call _queue_fail('PQ001', 'messages', in_messages,
+                'must be a JSON array of {key, payload, and push options}');
+        end if;
         call _queue_push_options(in_options, v_now, v_at, v_priority, v_headers, v_attempts, v_max_attempts,
-            v_on_duplicate);
+            v_on_duplicate, v_none, v_none, v_none);
         select k.payload_shape is not null or k.dedup_seconds > 0 or k.filter_index
-            or k.log_seconds > 0, k.draining, k.filter_index, k.log_seconds > 0, k.roles is not null
-        into v_keeps, v_draining, v_filter, v_logs, v_restricted
+            or k.log_seconds > 0, k.draining, k.roles is not null
+        into v_keeps, v_draining, v_restricted
         from queue_kind k where k.p_kind = in_kind;
         if v_restricted then
             call _queue_check_roles(json_array(in_kind));
@@ -1649,13 +1630,7 @@ begin
                 v_outcomes);
         end if;
         if v_outcomes is null then
-            call _queue_push_each(in_kind, in_messages, in_options, v_now, v_outcomes, v_made);
-            if v_filter then
-                call _queue_index_keys(in_kind, in_messages, v_outcomes, v_made);
-            end if;
-        end if;
-        if v_logs then
-            call _queue_log_batch(in_kind, in_messages, in_options, v_outcomes, v_made, v_now);
+            call _queue_push_batch(in_kind, in_messages, in_options, v_now, v_outcomes, v_made);
         end if;
         call _queue_commit(v_own);
         leave again;
@@ -3121,13 +3096,14 @@ begin
     declare v_priority smallint;
     declare v_attempts, v_max_attempts int;
     declare v_headers, v_key longtext character set utf8mb4;
+    declare v_none longtext character set utf8mb4;
     declare v_on_duplicate varchar(20) character set utf8mb4;
     call _queue_check_kind(in_to_kind, 95, concat(in_place, 'to_kind'));
     if in_options is not null then
         call _queue_check_options(in_options, 'payload,headers,key,delay_seconds,priority,on_duplicate',
             concat(in_place, 'options'));
         call _queue_push_options(json_remove(in_options, '$.payload', '$.key'), in_now, v_at, v_priority, v_headers,
-            v_attempts, v_max_attempts, v_on_duplicate);
+            v_attempts, v_max_attempts, v_on_duplicate, v_none, v_none, v_none);
         if json_contains_path(in_options, 'one', '$.payload') then
             call _queue_check_payload(json_extract(in_options, '$.payload'), concat(in_place, 'payload'));
         end if;
@@ -3302,8 +3278,8 @@ begin
             where q.entry = v_letter and q.source_kind = v_source_kind and q.source_key = v_source_key;
         set v_suffix = concat('~', in_entry, v_suffix); -- an entry number is used once
     end while;
-    call _queue_index(v_letter, null, null);
-    call _queue_log_entries(json_array(v_letter + 0), in_now);
+    call _queue_index(json_array(v_letter + 0));
+    call _queue_log_entries(json_array(json_array(v_letter + 0, 'pushed')), null, in_now);
     if v_member is not null then
         call _queue_members_dead(v_member, v_letter, in_error, in_now);
     end if;
@@ -3363,7 +3339,7 @@ nack: begin
         update delayed_queue q set q.payload = json_extract(in_options, '$.payload'), q.payload_bytes = null
         where q.entry = in_entry;
         if v_filter then
-            call _queue_index(in_entry, null, null);
+            call _queue_index(json_array(in_entry + 0));
         end if;
     end if;
     if coalesce(v_final, false) or v_counts and v_attempts >= coalesce(v_max_attempts, v_most) then
@@ -3444,9 +3420,10 @@ move: begin
     declare v_bytes longblob;
     declare v_priority, v_other_priority smallint;
     declare v_attempts, v_max_attempts int;
-    declare v_at, v_member bigint;
+    declare v_at, v_member, v_entry bigint;
+    declare v_none longtext character set utf8mb4;
     declare v_on_duplicate varchar(20) character set utf8mb4;
-    declare v_draining, v_filter, v_logs boolean;
+    declare v_draining boolean;
     declare v_order varchar(200) character set utf8mb4 collate /*!80017 utf8mb4_0900_bin *//*M!100600 utf8mb4_nopad_bin */;
     declare continue handler for not found begin end;
     select q.p_kind, q.p_key, q.payload, q.payload_bytes, q.headers, q.priority, q.route, q.member, q.order_key,
@@ -3462,8 +3439,7 @@ move: begin
         set v_payload = json_extract(in_options, '$.payload');
         set v_bytes = null;
     end if;
-    select k.payload_shape, k.draining and in_to_kind <> v_kind, k.filter_index, k.log_seconds > 0 into v_shape,
-        v_draining, v_filter, v_logs
+    select k.payload_shape, k.draining and in_to_kind <> v_kind into v_shape, v_draining
     from queue_kind k where k.p_kind = in_to_kind;
     if v_draining then
         call _queue_fail('PQ004', concat('to_kind of "', left(v_key, 40), '"'), in_to_kind,
@@ -3472,7 +3448,7 @@ move: begin
         call _queue_check_fit(v_shape, v_payload, concat('payload of "', left(v_key, 40), '"'));
     end if;
     call _queue_push_options(json_remove(in_options, '$.payload', '$.key', '$.next', '$.result'), in_now, v_at,
-        v_other_priority, v_other_headers, v_attempts, v_max_attempts, v_on_duplicate);
+        v_other_priority, v_other_headers, v_attempts, v_max_attempts, v_on_duplicate, v_none, v_none, v_none);
     if json_value(in_options, '$.priority') is not null then
         set v_priority = v_other_priority;
     end if;
@@ -3482,26 +3458,13 @@ move: begin
     if json_contains_path(in_options, 'one', '$.key') then
         call _queue_text(in_options, 'key', v_other_key);
     end if;
-    call _queue_put(null, in_to_kind, coalesce(v_other_key, v_key), v_payload, v_bytes, v_headers, v_priority, in_now,
-        v_at, 0, null, v_on_duplicate, v_at, out_outcome);
-    if v_filter and out_outcome in ('created', 'replaced') then
-        call _queue_index(null, in_to_kind, coalesce(v_other_key, v_key));
-    end if;
     if json_contains_path(in_options, 'one', '$.next') then
         set v_route = nullif(json_remove(v_route, '$[0]'), '[]');
     end if;
-    if (v_route is not null or v_member is not null) and out_outcome = 'created' then
-        call _queue_carry_route(in_to_kind, coalesce(v_other_key, v_key), v_route, v_member);
-    elseif v_member is not null then
+    call _queue_put(v_entry, in_to_kind, coalesce(v_other_key, v_key), v_payload, v_bytes, v_headers, v_priority,
+        in_now, v_at, 0, null, v_on_duplicate, null, v_route, null, v_member, v_order, v_semaphores, v_at, out_outcome);
+    if v_member is not null and out_outcome <> 'created' then
         call _queue_members_end(json_array(v_member + 0), 'duplicate', json_extract(in_options, '$.result'), in_now);
-    end if;
-    if v_order is not null and out_outcome = 'created' then
-        call _queue_join_line(in_to_kind, coalesce(v_other_key, v_key), v_order);
-    elseif v_semaphores is not null and out_outcome = 'created' then
-        call _queue_carry_semaphores(in_to_kind, coalesce(v_other_key, v_key), v_semaphores);
-    end if;
-    if v_logs then
-        call _queue_log_put(in_to_kind, coalesce(v_other_key, v_key), out_outcome, v_on_duplicate, in_now);
     end if;
     set out_outcome = if(out_outcome = 'ignored', 'duplicate', 'moved');
 end;
@@ -3677,7 +3640,7 @@ for acked, m for moved, d for duplicate, l for lost.
 differs: on PostgreSQL queue_ack_many is called itself: a function needs no transaction of its own.'
 begin
     declare v_now, v_entry bigint;
-    declare v_number, v_place int;
+    declare v_number, v_place, v_held int;
     declare v_keeps, v_each, v_ordered, v_guarded, v_done boolean default false;
     declare v_list, v_found, v_lines, v_slots longtext character set utf8mb4;
     declare c cursor for
@@ -3691,8 +3654,9 @@ begin
     call queue_now(v_now);
     set out_outcomes = repeat('l', v_number);
     /*M!100600 set statement group_concat_max_len = 1000000000 for */
-    select json_arrayagg(json_array(d.entry, d.place)), max(d.keeps), max(d.routed), max(d.ordered), max(d.slotted)
-    into v_found, v_keeps, v_each, v_ordered, v_guarded
+    select json_arrayagg(json_array(d.entry, d.place)), count(*), coalesce(max(d.keeps), false), max(d.routed),
+        max(d.ordered), max(d.slotted)
+    into v_found, v_held, v_keeps, v_each, v_ordered, v_guarded
     from (
         -- not a join, whose row of the kind MariaDB would lock as well
         select q.entry, r.place, q.route is not null or q.member is not null as routed,
@@ -3707,13 +3671,13 @@ begin
     if v_each or in_options is not null then
         call _queue_ack_each(v_list, in_options, v_now, v_number, out_outcomes);
     elseif v_found is not null then
-        if v_ordered and not coalesce(v_keeps, false) then
+        if v_ordered and not v_keeps then
             /*M!100600 set statement group_concat_max_len = 1000000000 for */
             select json_arrayagg(json_array(q.p_kind, q.order_key, q.entry)) into v_lines
             from json_table(v_found, '$[*]' columns (entry bigint path '$[0]')) j
                 straight_join delayed_queue q force index (primary) on q.entry = j.entry and q.order_key is not null;
         end if;
-        if not coalesce(v_keeps, false) then
+        if not v_keeps then
             if v_guarded then
                 /*M!100600 set statement group_concat_max_len = 1000000000 for */
                 select json_arrayagg(q.entry) into v_slots
@@ -3737,21 +3701,25 @@ begin
         if v_lines is not null then
             call _queue_advance_each(v_lines, v_now);
         end if;
-        open c;
-        messages: loop
-            begin
-                declare continue handler for not found set v_done = true;
-                fetch c into v_entry, v_place;
-            end;
-            if v_done then
-                leave messages;
-            end if;
-            set out_outcomes = insert(out_outcomes, v_place, 1, 'a');
-            if v_keeps then
-                call _queue_end(v_entry, 'acked', null, v_now);
-            end if;
-        end loop;
-        close c;
+        if v_held = v_number and not v_keeps then -- the most frequent call, without a loop
+            set out_outcomes = repeat('a', v_number);
+        else
+            open c;
+            messages: loop
+                begin
+                    declare continue handler for not found set v_done = true;
+                    fetch c into v_entry, v_place;
+                end;
+                if v_done then
+                    leave messages;
+                end if;
+                set out_outcomes = insert(out_outcomes, v_place, 1, 'a');
+                if v_keeps then
+                    call _queue_end(v_entry, 'acked', null, v_now);
+                end if;
+            end loop;
+            close c;
+        end if;
     end if;
 end;
 --;
@@ -3773,8 +3741,7 @@ begin
     call _queue_end(in_entry, in_outcome, null, in_now);
 end;
 --;
--- calls: _queue_advance, _queue_carry_route, _queue_carry_semaphores, _queue_index, _queue_join_line, _queue_log,
---     _queue_log_put, _queue_permits_note, _queue_put
+-- calls: _queue_advance, _queue_log, _queue_permits_note, _queue_put
 -- changes: delayed_queue, queue_count, queue_dedup, queue_history
 drop procedure if exists _queue_end;
 --;
@@ -3795,7 +3762,7 @@ begin
     declare v_bytes longblob;
     declare v_priority smallint;
     declare v_max_attempts int;
-    declare v_at, v_member bigint;
+    declare v_at, v_member, v_entry bigint;
     declare v_pending, v_history, v_dedup, v_logs, v_pushed boolean;
     declare v_deliveries int;
     declare v_outcome varchar(10) character set utf8mb4;
@@ -3840,27 +3807,12 @@ begin
         call _queue_permits_note(in_entry, v_semaphores);
     end if;
     if v_pending then
-        call _queue_put(null, v_kind, v_key, v_payload, v_bytes, v_headers, v_priority, in_now, v_at, 0, v_max_attempts,
-            'ignore', v_at, v_outcome);
-        if v_outcome = 'created' then
-            call _queue_index(null, v_kind, v_key);
-        end if;
-        if (v_route is not null or v_member is not null) and v_outcome = 'created' then
-            call _queue_carry_route(v_kind, v_key, v_route, v_member);
-        end if;
-        if v_order is not null and v_outcome = 'created' then
-            call _queue_join_line(v_kind, v_key, v_order);
-        elseif v_semaphores is not null and v_outcome = 'created' then
-            call _queue_carry_semaphores(v_kind, v_key, v_semaphores);
-        end if;
-        if v_logs then
-            call _queue_log_put(v_kind, v_key, v_outcome, null, in_now);
-        end if;
+        call _queue_put(v_entry, v_kind, v_key, v_payload, v_bytes, v_headers, v_priority, in_now, v_at, 0,
+            v_max_attempts, 'ignore', null, v_route, null, v_member, v_order, v_semaphores, v_at, v_outcome);
     end if;
 end;
 --;
--- calls: _queue_carry_route, _queue_carry_semaphores, _queue_end, _queue_index, _queue_join_line, _queue_log_put,
---     _queue_put
+-- calls: _queue_end, _queue_put
 -- changes: delayed_queue
 drop procedure if exists _queue_redrive;
 --;
@@ -3876,7 +3828,7 @@ begin
     declare v_bytes longblob;
     declare v_priority smallint;
     declare v_draining int;
-    declare v_initially, v_at, v_member bigint;
+    declare v_initially, v_at, v_member, v_entry bigint;
     declare v_outcome varchar(10) character set utf8mb4;
     declare v_order varchar(200) character set utf8mb4 collate /*!80017 utf8mb4_0900_bin *//*M!100600 utf8mb4_nopad_bin */;
     select q.source_kind, q.source_key, q.payload, q.payload_bytes, q.headers, q.source_priority, q.errors,
@@ -3887,23 +3839,13 @@ begin
     select count(*) into v_draining from queue_kind k where k.p_kind = v_kind and k.draining;
     set out_went = false;
     if v_draining = 0 then
-        call _queue_put(null, v_kind, v_key, v_payload, v_bytes, v_headers, v_priority, in_now, in_now, 0, null,
-            'ignore', v_at, v_outcome);
+        call _queue_put(v_entry, v_kind, v_key, v_payload, v_bytes, v_headers, v_priority, in_now, in_now, 0, null,
+            'ignore', null, v_route, null, v_member, v_order, v_semaphores, v_at, v_outcome);
         set out_went = v_outcome = 'created';
     end if;
     if out_went then
-        call _queue_index(null, v_kind, v_key);
         update delayed_queue q set q.errors = v_errors, q.scheduled_at_initially = v_initially
-        where q.p_kind = v_kind and q.p_key = v_key and v_errors is not null;
-        if v_route is not null or v_member is not null then
-            call _queue_carry_route(v_kind, v_key, v_route, v_member);
-        end if;
-        if v_order is not null then
-            call _queue_join_line(v_kind, v_key, v_order);
-        elseif v_semaphores is not null then
-            call _queue_carry_semaphores(v_kind, v_key, v_semaphores);
-        end if;
-        call _queue_log_put(v_kind, v_key, v_outcome, null, in_now);
+        where q.entry = v_entry and v_errors is not null;
         call _queue_end(in_entry, 'moved', v_kind, in_now);
     end if;
 end;
@@ -4348,23 +4290,7 @@ begin
     select v_went as went, v_stayed as stayed;
 end;
 --;
-drop procedure if exists _queue_is_remembered;
---;
-create procedure _queue_is_remembered(in in_kind text character set utf8mb4 collate /*!80017 utf8mb4_0900_bin *//*M!100600 utf8mb4_nopad_bin */, in in_key text character set utf8mb4 collate /*!80017 utf8mb4_0900_bin *//*M!100600 utf8mb4_nopad_bin */, in in_since bigint,
-    out out_remembered boolean)
-    comment 'Whether a message of that key has ended so lately that a push of it is ignored.
-in_kind, in_key: the message. in_since: how long ago that matters, a time in microseconds.
-out_remembered: the result.
-Locks: the key in the memory, where it is there.
-differs: a locking read, which sees what is committed, in an old snapshot too.'
-begin
-    declare v_ended_at bigint;
-    select max(d.ended_at) into v_ended_at from queue_dedup d
-        where d.p_kind = in_kind and d.p_key = in_key lock in share mode;
-    set out_remembered = coalesce(v_ended_at > in_since, false);
-end;
---;
--- calls: _queue_check_kind, _queue_check_options, _queue_check_roles, _queue_epoch, _queue_fail, _queue_index_all,
+-- calls: _queue_check_kind, _queue_check_options, _queue_check_roles, _queue_epoch, _queue_fail, _queue_index,
 --     _queue_instant, _queue_integer, _queue_log_entries, _queue_text, queue_now
 -- changes: delayed_queue
 drop procedure if exists queue_replay;
@@ -4455,12 +4381,15 @@ begin
         select count(*) into v_went
         from json_table(v_list, '$[*]' columns (entry bigint path '$[0]')) j
             straight_join delayed_queue q force index (primary) on q.entry = j.entry;
-        set v_list = coalesce(json_extract(v_list, '$[*][0]'), '[]');
         if v_filter then
-            call _queue_index_all(v_list);
+            call _queue_index(json_extract(v_list, '$[*][0]'));
         end if;
         if v_logs then
-            call _queue_log_entries(v_list, v_now);
+            /*M!100600 set statement group_concat_max_len = 1000000000 for */
+            select json_arrayagg(json_array(s.entry + 0, 'pushed')) into v_list
+            from (select j.entry from json_table(v_list, '$[*]' columns (entry bigint path '$[0]')) j
+                order by j.entry limit 1000000000) s;
+            call _queue_log_entries(coalesce(v_list, '[]'), null, v_now);
         end if;
         call _queue_commit(v_own);
         leave again;
@@ -4468,92 +4397,26 @@ begin
     select v_went as went, v_looked - v_went as stayed;
 end;
 --;
--- calls: _queue_fail, _queue_text
-drop procedure if exists _queue_order_key;
---;
-create procedure _queue_order_key(in in_options longtext character set utf8mb4,
-    in in_message longtext character set utf8mb4, out out_order varchar(200) character set utf8mb4 collate /*!80017 utf8mb4_0900_bin *//*M!100600 utf8mb4_nopad_bin */)
-    comment 'The order key of a push, checked.
-in_options: those of a push; NULL for none. in_message: a message of a batch, whose own order key wins; NULL: there is
-no batch.
-Result: the order key; NULL: none.
-Errors: PQ002.
-differs: the result is out_order.'
-begin
-    declare v_order longtext character set utf8mb4 collate /*!80017 utf8mb4_0900_bin *//*M!100600 utf8mb4_nopad_bin */;
-    call _queue_text(if(json_contains_path(in_message, 'one', '$.order_key'), in_message, in_options), 'order_key',
-        v_order);
-    if char_length(v_order) not between 1 and 200 then
-        call _queue_fail('PQ002', 'order_key', v_order, 'must have 1 to 200 characters');
-    end if;
-    set out_order = v_order;
-end;
---;
 -- changes: delayed_queue, queue_order, queue_order_waiting
 drop procedure if exists _queue_join_line;
 --;
-create procedure _queue_join_line(in in_kind text character set utf8mb4 collate /*!80017 utf8mb4_0900_bin *//*M!100600 utf8mb4_nopad_bin */, in in_key text character set utf8mb4 collate /*!80017 utf8mb4_0900_bin *//*M!100600 utf8mb4_nopad_bin */,
+create procedure _queue_join_line(in in_kind text character set utf8mb4 collate /*!80017 utf8mb4_0900_bin *//*M!100600 utf8mb4_nopad_bin */, in in_entry bigint,
     in in_order varchar(200) character set utf8mb4 collate /*!80017 utf8mb4_0900_bin *//*M!100600 utf8mb4_nopad_bin */)
     comment 'A message that was just put in takes its place in the line of its order key: at the end, where all but the
 first of a line wait.
-in_kind, in_key: the message, which has a place or a date. in_order: its order key; NULL: it has none.
+in_kind, in_entry: the message, which has a place or a date. in_order: its order key.
 Locks: the line, until the transaction ends.
 differs: PostgreSQL has a set of messages here, and locks the first of each line by _queue_line.'
 begin
-    declare v_entry, v_first bigint;
-    if in_order is not null then
-        select q.entry into v_entry from delayed_queue q where q.p_kind = in_kind and q.p_key = in_key for update;
-        insert into queue_order (p_kind, order_key, first) values (in_kind, in_order, v_entry)
-            on duplicate key update p_kind = in_kind;
-        -- the newest, which an old snapshot doesn't have
-        select o.first into v_first from queue_order o where o.p_kind = in_kind and o.order_key = in_order for update;
-        if v_first = v_entry then
-            update delayed_queue q set q.order_key = in_order where q.entry = v_entry;
-        else
-            insert into queue_order_waiting (p_kind, order_key, entry) values (in_kind, in_order, v_entry);
-            update delayed_queue q
-            set q.order_key = in_order, q.order_waits = true, q.ready_rank = null, q.ready_at = null, q.due_at = null
-            where q.entry = v_entry;
-        end if;
-    end if;
-end;
---;
--- calls: _queue_join_line
-drop procedure if exists _queue_join_line_batch;
---;
-create procedure _queue_join_line_batch(in in_kind text character set utf8mb4 collate /*!80017 utf8mb4_0900_bin *//*M!100600 utf8mb4_nopad_bin */, in in_messages longtext character set utf8mb4,
-    in in_outcomes longtext character set ascii, in in_made longtext character set ascii)
-    comment 'The messages of a batch take their places in the lines of their order keys, line by line, so that batches
-that overlap don''t deadlock.
-in_kind, in_messages: those of queue_push_many. in_outcomes (NULL: nothing stands in a line), in_made: see
-_queue_push_each; what was created has its order key already.
-Locks: the lines, in their order, until the transaction ends.
-differs: on PostgreSQL _queue_join_line does that.'
-begin
-    declare v_key, v_order varchar(200) character set utf8mb4 collate /*!80017 utf8mb4_0900_bin *//*M!100600 utf8mb4_nopad_bin */;
-    declare v_done boolean default false;
-    declare c cursor for
-        select s.p_key, s.order_key
-        from (
-            select q.p_key, q.order_key, q.entry
-            from json_table(in_messages, '$[*]'
-                columns (place for ordinality, p_key varchar(200) character set utf8mb4 collate /*!80017 utf8mb4_0900_bin *//*M!100600 utf8mb4_nopad_bin */ path '$.key')) r
-                straight_join delayed_queue q force index (delayed_queue_key) on q.p_kind = in_kind
-                    and q.p_key = coalesce(r.p_key,
-                        convert(substr(in_made, 36 * r.place - 35, 36) using utf8mb4) collate /*!80017 utf8mb4_0900_bin *//*M!100600 utf8mb4_nopad_bin */)
-            where substr(in_outcomes, r.place, 1) = 'c' and q.order_key is not null limit 1000000000) s
-        order by s.order_key, s.entry;
-    declare continue handler for not found set v_done = true;
-    if in_outcomes is not null then
-        open c;
-        messages: loop
-            fetch c into v_key, v_order;
-            if v_done then
-                leave messages;
-            end if;
-            call _queue_join_line(in_kind, v_key, v_order);
-        end loop;
-        close c;
+    declare v_first bigint;
+    insert into queue_order (p_kind, order_key, first) values (in_kind, in_order, in_entry)
+        on duplicate key update p_kind = in_kind;
+    -- the newest, which an old snapshot doesn't have
+    select o.first into v_first from queue_order o where o.p_kind = in_kind and o.order_key = in_order for update;
+    if v_first <> in_entry then
+        insert into queue_order_waiting (p_kind, order_key, entry) values (in_kind, in_order, in_entry);
+        update delayed_queue q set q.order_waits = true, q.ready_rank = null, q.ready_at = null, q.due_at = null
+        where q.entry = in_entry;
     end if;
 end;
 --;
@@ -4651,18 +4514,16 @@ end;
 drop procedure if exists _queue_semaphores;
 --;
 create procedure _queue_semaphores(in in_options longtext character set utf8mb4,
-    in in_message longtext character set utf8mb4, out out_names longtext character set utf8mb4)
+    out out_names longtext character set utf8mb4)
     comment 'The semaphores of a push, checked.
-in_options: those of a push; NULL for none. in_message: a message of a batch, whose own semaphores win; NULL: there is
-no batch.
+in_options: those of a push.
 Result: their names; NULL: none.
 Errors: PQ002, also for one that isn''t there, and together with an order key.
 differs: the result is out_names, a JSON array.'
 begin
     declare v_number, v_bad int default 0;
     declare v_missing varchar(100) character set utf8mb4 collate /*!80017 utf8mb4_0900_bin *//*M!100600 utf8mb4_nopad_bin */;
-    set out_names = json_extract(if(json_contains_path(in_message, 'one', '$.semaphores'), in_message, in_options),
-        '$.semaphores');
+    set out_names = json_extract(in_options, '$.semaphores');
     if json_type(out_names) = 'NULL' then
         set out_names = null;
     elseif json_type(out_names) = 'ARRAY' then
@@ -4676,9 +4537,7 @@ begin
         call _queue_fail('PQ002', 'semaphores', out_names,
             'must be an array of 1 to 8 different names of 1 to 100 characters');
     end if;
-    if out_names is not null and coalesce(json_type(json_extract(
-        if(json_contains_path(in_message, 'one', '$.order_key'), in_message, in_options), '$.order_key')),
-            'NULL') <> 'NULL' then
+    if out_names is not null and coalesce(json_type(json_extract(in_options, '$.order_key')), 'NULL') <> 'NULL' then
         call _queue_fail('PQ002', 'semaphores', out_names, 'can''t be together with an order_key');
     end if;
     select min(n.name) into v_missing
@@ -5271,22 +5130,6 @@ begin
         end if;
         call _queue_permits_note(in_entry, v_names);
     end if;
-end;
---;
--- calls: _queue_line_up
--- changes: delayed_queue
-drop procedure if exists _queue_carry_semaphores;
---;
-create procedure _queue_carry_semaphores(in in_kind text character set utf8mb4 collate /*!80017 utf8mb4_0900_bin *//*M!100600 utf8mb4_nopad_bin */, in in_key text character set utf8mb4 collate /*!80017 utf8mb4_0900_bin *//*M!100600 utf8mb4_nopad_bin */,
-    in in_names longtext character set utf8mb4)
-    comment 'A new entry names the semaphores that the old one did, and waits for them.
-in_kind, in_key: the new one. in_names: the semaphores, a JSON array.
-differs: on PostgreSQL it is a part of _queue_carry_route.'
-begin
-    declare v_entry bigint;
-    select min(q.entry) into v_entry from delayed_queue q where q.p_kind = in_kind and q.p_key = in_key for update;
-    update delayed_queue q set q.semaphores = in_names where q.entry = v_entry;
-    call _queue_line_up(v_entry);
 end;
 --;
 -- changes: queue_semaphore_permit
@@ -5998,49 +5841,6 @@ begin
     end if;
 end;
 --;
--- calls: _queue_fail
-drop procedure if exists _queue_route;
---;
-create procedure _queue_route(in in_options longtext character set utf8mb4,
-    in in_message longtext character set utf8mb4, out out_route longtext character set utf8mb4)
-    comment 'The route of a push, checked.
-in_options: those of a push; NULL for none. in_message: a message of a batch, whose own route wins; NULL: there is no
-batch.
-Result: the kinds it goes to, an array; NULL: none.
-Errors: PQ002.
-differs: the result is out_route.'
-begin
-    declare v_bad int default 0;
-    set out_route = json_extract(if(json_contains_path(in_message, 'one', '$.route'), in_message, in_options),
-        '$.route');
-    if json_type(out_route) = 'NULL' then
-        set out_route = null;
-    elseif json_type(out_route) = 'ARRAY' then
-        select count(*) into v_bad from json_table(out_route, '$[*]' columns (kind json path '$')) r
-        where json_type(r.kind) <> 'STRING' or char_length(json_unquote(r.kind)) not between 1 and 95;
-    end if;
-    if json_type(out_route) <> 'ARRAY' or json_length(out_route) > 32 or v_bad > 0 then
-        call _queue_fail('PQ002', 'route', out_route, 'must be an array of at most 32 kinds of 1 to 95 characters');
-    elseif json_length(out_route) = 0 then
-        set out_route = null;
-    end if;
-end;
---;
--- changes: delayed_queue, queue_group_member
-drop procedure if exists _queue_carry_route;
---;
-create procedure _queue_carry_route(in in_kind text character set utf8mb4 collate /*!80017 utf8mb4_0900_bin *//*M!100600 utf8mb4_nopad_bin */, in in_key text character set utf8mb4 collate /*!80017 utf8mb4_0900_bin *//*M!100600 utf8mb4_nopad_bin */,
-    in in_route longtext character set utf8mb4, in in_member bigint)
-    comment 'A new entry goes the way of the old one: has its route, and is the member that it was.
-in_kind, in_key: the new one. in_route, in_member: those of the old one.
-differs: a row can''t be a parameter here.'
-begin
-    declare v_entry bigint;
-    select min(q.entry) into v_entry from delayed_queue q where q.p_kind = in_kind and q.p_key = in_key for update;
-    update delayed_queue q set q.route = in_route, q.member = in_member where q.entry = v_entry;
-    update queue_group_member m set m.entry = v_entry, m.error = null where m.member = in_member and m.done_at is null;
-end;
---;
 drop procedure if exists _queue_group_check;
 --;
 create procedure _queue_group_check(in in_group text character set utf8mb4 collate /*!80017 utf8mb4_0900_bin *//*M!100600 utf8mb4_nopad_bin */, in in_now bigint)
@@ -6049,7 +5849,7 @@ in_group: the group. in_now: the time of the call.
 Locks: the group, and where it finishes the message that has the key of the continuation.'
 finishing: begin
     declare v_closed, v_fails, v_failed boolean;
-    declare v_open, v_dead, v_members, v_expected, v_delay, v_at bigint;
+    declare v_open, v_dead, v_members, v_expected, v_delay, v_at, v_entry bigint;
     declare v_kind, v_fail_kind varchar(100) character set utf8mb4 collate /*!80017 utf8mb4_0900_bin *//*M!100600 utf8mb4_nopad_bin */;
     declare v_key varchar(200) character set utf8mb4 collate /*!80017 utf8mb4_0900_bin *//*M!100600 utf8mb4_nopad_bin */;
     declare v_payload, v_results longtext character set utf8mb4;
@@ -6088,12 +5888,8 @@ finishing: begin
             where m.group_name = in_group and m.done_at is not null order by m.member limit 1000000000) r;
         set v_payload = json_merge_preserve(json_remove(v_payload, '$.results'),
             concat('{"results": ', coalesce(v_results, '[]'), '}'));
-        call _queue_put(null, v_kind, v_key, v_payload, null, null, v_priority, in_now, in_now + v_delay, 0, null,
-            'replace', v_at, v_outcome);
-        if v_outcome in ('created', 'replaced') then
-            call _queue_index(null, v_kind, v_key);
-        end if;
-        call _queue_log_put(v_kind, v_key, v_outcome, 'replace', in_now);
+        call _queue_put(v_entry, v_kind, v_key, v_payload, null, null, v_priority, in_now, in_now + v_delay, 0, null,
+            'replace', null, null, null, null, null, null, v_at, v_outcome);
     end if;
 end;
 --;
@@ -6621,7 +6417,7 @@ begin
     set out_list = coalesce(out_list, '[]');
 end;
 --;
--- calls: _queue_check_options, _queue_index, _queue_lock, _queue_push_options, _queue_put_new
+-- calls: _queue_check_options, _queue_index, _queue_lock, _queue_push_options, _queue_put
 -- changes: delayed_queue
 drop procedure if exists _queue_publish;
 --;
@@ -6632,12 +6428,13 @@ create procedure _queue_publish(in in_list longtext character set utf8mb4, in in
 in_list: the kinds, see _queue_subscribed. in_now: the time of the call. The other parameters and the locks are those of
 queue_publish.
 out_answer: a JSON array of arrays: kind, scheduled_at, outcome.
-differs: on PostgreSQL it is a part of queue_publish, and _queue_publish_onto.'
+differs: on PostgreSQL it is a part of queue_publish.'
 begin
     declare v_at, v_one_at, v_entry, v_since bigint;
     declare v_headers, v_taken longtext character set utf8mb4;
     declare v_priority smallint;
     declare v_attempts, v_max_attempts int;
+    declare v_none longtext character set utf8mb4;
     declare v_on_duplicate varchar(20) character set utf8mb4;
     declare v_outcome varchar(10) character set utf8mb4;
     declare v_kind text character set utf8mb4 collate /*!80017 utf8mb4_0900_bin *//*M!100600 utf8mb4_nopad_bin */;
@@ -6651,7 +6448,7 @@ begin
     call _queue_check_options(in_options,
         'delay_seconds,scheduled_at,priority,headers,attempts,max_attempts,on_duplicate', 'options');
     call _queue_push_options(in_options, in_now, v_at, v_priority, v_headers, v_attempts, v_max_attempts,
-        v_on_duplicate);
+        v_on_duplicate, v_none, v_none, v_none);
     select count(*) > 0 into v_remembers
     from json_table(in_list, '$[*]' columns (p_kind varchar(100) character set utf8mb4 collate /*!80017 utf8mb4_0900_bin *//*M!100600 utf8mb4_nopad_bin */ path '$[1]')) j
         straight_join queue_kind k on k.p_kind = j.p_kind and (k.dedup_seconds > 0 or k.filter_index);
@@ -6692,10 +6489,10 @@ begin
             if v_done then
                 leave kinds;
             end if;
-            call _queue_put_new(v_entry, v_kind, in_key, in_payload, null, v_headers, v_priority, in_now, v_at,
-                v_attempts, v_max_attempts, v_on_duplicate, v_since, v_one_at, v_outcome);
+            call _queue_put(v_entry, v_kind, in_key, in_payload, null, v_headers, v_priority, in_now, v_at, v_attempts,
+                v_max_attempts, v_on_duplicate, v_since, null, null, null, null, null, v_one_at, v_outcome);
             if v_outcome in ('created', 'replaced') then
-                call _queue_index(null, v_kind, in_key);
+                call _queue_index(json_array(v_entry + 0));
             end if;
             set out_answer = json_array_append(out_answer, '$', json_array(v_kind, v_one_at + 0, v_outcome));
         end loop;
@@ -6784,7 +6581,7 @@ begin
 end;
 --;
 -- calls: _queue_check_fit, _queue_check_key, _queue_check_payload, _queue_check_roles, _queue_check_topic,
---     _queue_fail, _queue_key, _queue_log_published, _queue_publish, _queue_subscribed, queue_now
+--     _queue_fail, _queue_key, _queue_log_entries, _queue_publish, _queue_subscribed, queue_now
 drop procedure if exists queue_publish;
 --;
 create procedure queue_publish(in in_topic text character set utf8mb4 collate /*!80017 utf8mb4_0900_bin *//*M!100600 utf8mb4_nopad_bin */, in in_key text character set utf8mb4 collate /*!80017 utf8mb4_0900_bin *//*M!100600 utf8mb4_nopad_bin */,
@@ -6863,7 +6660,19 @@ begin
         close c;
         call _queue_publish(v_list, v_key, in_payload, in_options, v_now, v_answer);
         if v_logs then
-            call _queue_log_published(v_answer, v_key, json_value(in_options, '$.on_duplicate'), in_topic, v_now);
+            /*M!100600 set statement group_concat_max_len = 1000000000 for */
+            select json_arrayagg(json_array(s.entry + 0, s.event)) into v_list
+            from (
+                select q.entry, if(j.outcome = 'created', 'pushed', 'replaced') as event
+                from json_table(v_answer, '$[*]' columns (place for ordinality,
+                    p_kind varchar(100) character set utf8mb4 collate /*!80017 utf8mb4_0900_bin *//*M!100600 utf8mb4_nopad_bin */ path '$[0]',
+                    outcome varchar(10) character set utf8mb4 path '$[2]')) j
+                    straight_join delayed_queue q force index (delayed_queue_key) on q.p_kind = j.p_kind
+                        and q.p_key = v_key
+                where j.outcome = 'created' or j.outcome = 'replaced'
+                    and json_value(in_options, '$.on_duplicate') in ('replace', 'keep_time')
+                order by j.outcome, j.place limit 1000000000) s;
+            call _queue_log_entries(coalesce(v_list, '[]'), in_topic, v_now);
         end if;
         call _queue_commit(v_own);
         leave again;
@@ -7177,7 +6986,7 @@ begin
     end while;
 end;
 --;
--- calls: _queue_index, _queue_last_tick, _queue_log_put, _queue_next_tick, _queue_push_options, _queue_put
+-- calls: _queue_last_tick, _queue_next_tick, _queue_push_options, _queue_put
 -- changes: queue_recurring
 drop procedure if exists _queue_tick;
 --;
@@ -7192,15 +7001,16 @@ begin
     declare v_priority smallint;
     declare v_attempts, v_max_attempts int;
     declare v_catch_up varchar(10) character set utf8mb4;
+    declare v_none longtext character set utf8mb4;
     declare v_on_duplicate varchar(20) character set utf8mb4;
     declare v_outcome varchar(10) character set utf8mb4;
-    declare v_at, v_last, v_push_at, v_put_at bigint;
+    declare v_at, v_last, v_push_at, v_put_at, v_entry bigint;
     declare v_key varchar(200) character set utf8mb4 collate /*!80017 utf8mb4_0900_bin *//*M!100600 utf8mb4_nopad_bin */;
     select r.p_kind, r.payload, r.push_options, r.catch_up, r.next_at, r.last_at
     into v_kind, v_payload, v_push, v_catch_up, v_at, v_last
     from queue_recurring r where r.name = in_name for update;
     call _queue_push_options(v_push, in_now, v_push_at, v_priority, v_headers, v_attempts, v_max_attempts,
-        v_on_duplicate);
+        v_on_duplicate, v_none, v_none, v_none);
     if v_catch_up <> 'all' then
         call _queue_last_tick(in_name, in_now, v_at);
     end if;
@@ -7211,12 +7021,9 @@ begin
     while v_at <= in_now and out_left > 0 do
         set v_key = concat(in_name, '@', date_format(timestamp '1970-01-01 00:00:00' + interval v_at div 1000000 second,
             '%Y-%m-%dT%H:%i:%sZ'));
-        call _queue_put(null, v_kind, v_key, v_payload, null, v_headers, v_priority, in_now, v_push_at, 0,
-            v_max_attempts, 'ignore', v_put_at, v_outcome);
-        if v_outcome = 'created' then
-            call _queue_index(null, v_kind, v_key);
-        end if;
-        call _queue_log_put(v_kind, v_key, v_outcome, null, in_now);
+        set v_entry = null;
+        call _queue_put(v_entry, v_kind, v_key, v_payload, null, v_headers, v_priority, in_now, v_push_at, 0,
+            v_max_attempts, 'ignore', null, null, null, null, null, null, v_put_at, v_outcome);
         set out_made = out_made + (v_outcome = 'created'), out_left = out_left - 1, v_last = v_at;
         call _queue_next_tick(in_name, v_at, v_at);
     end while;
@@ -7267,6 +7074,7 @@ begin
         declare v_priority smallint;
         declare v_either, v_paused boolean;
         declare v_zone varchar(64) character set utf8mb4;
+        declare v_none longtext character set utf8mb4;
         declare v_on_duplicate varchar(20) character set utf8mb4;
         declare v_rule, v_push, v_headers, v_shape longtext character set utf8mb4;
         declare v_catch_up text character set utf8mb4 collate /*!80017 utf8mb4_0900_bin *//*M!100600 utf8mb4_nopad_bin */;
@@ -7293,7 +7101,7 @@ begin
         set v_push = json_remove(in_options, '$.every_seconds', '$.daily_at', '$.cron', '$.time_zone', '$.catch_up',
             '$.until', '$.paused');
         call _queue_push_options(v_push, v_now, v_at, v_priority, v_headers, v_attempts, v_max_attempts,
-            v_on_duplicate);
+            v_on_duplicate, v_none, v_none, v_none);
         call _queue_text(in_options, 'catch_up', v_catch_up);
         if v_catch_up not in ('all', 'last', 'skip') then
             call _queue_fail('PQ002', 'catch_up', v_catch_up, 'must be all, last or skip');
@@ -7544,132 +7352,40 @@ begin
 end;
 --;
 -- calls: _queue_log
-drop procedure if exists _queue_log_put;
---;
-create procedure _queue_log_put(in in_kind text character set utf8mb4 collate /*!80017 utf8mb4_0900_bin *//*M!100600 utf8mb4_nopad_bin */, in in_key text character set utf8mb4 collate /*!80017 utf8mb4_0900_bin *//*M!100600 utf8mb4_nopad_bin */,
-    in in_outcome varchar(10) character set utf8mb4, in in_on_duplicate varchar(20) character set utf8mb4,
-    in in_now bigint)
-    comment 'Appends what a push did to the log, where the kind has log_seconds: pushed, or replaced where its content
-is new. What is held back by a hold comes when it is put in.
-in_kind, in_key: the message. in_outcome: of the push. in_on_duplicate: its option. in_now: the time of the call.
-Locks: as _queue_log_open.'
-begin
-    declare v_entry bigint;
-    if in_outcome = 'created' or in_outcome = 'replaced' and in_on_duplicate in ('replace', 'keep_time') then
-        select min(q.entry) into v_entry
-        from queue_kind k join delayed_queue q on q.p_kind = k.p_kind and q.p_key = in_key
-        where k.p_kind = in_kind and k.log_seconds > 0;
-        if v_entry is not null then
-            call _queue_log(v_entry, if(in_outcome = 'created', 'pushed', 'replaced'), null, null, null, in_now);
-        end if;
-    end if;
-end;
---;
--- calls: _queue_log_put
-drop procedure if exists _queue_log_batch;
---;
-create procedure _queue_log_batch(in in_kind text character set utf8mb4 collate /*!80017 utf8mb4_0900_bin *//*M!100600 utf8mb4_nopad_bin */, in in_messages longtext character set utf8mb4,
-    in in_options longtext character set utf8mb4, in in_outcomes longtext character set ascii,
-    in in_made longtext character set ascii, in in_now bigint)
-    comment 'Appends what a queue_push_many did to the log, in the order of the batch.
-in_kind, in_messages, in_options: those of queue_push_many. in_outcomes, in_made: see _queue_push_each. in_now: the time
-of the call.
-Locks: as _queue_log_open.
-differs: in_outcomes and in_made are texts.'
-begin
-    declare v_key text character set utf8mb4 collate /*!80017 utf8mb4_0900_bin *//*M!100600 utf8mb4_nopad_bin */;
-    declare v_outcome varchar(10) character set utf8mb4;
-    declare v_on_duplicate varchar(20) character set utf8mb4;
-    declare v_done boolean default false;
-    declare c cursor for
-        select coalesce(j.p_key, convert(substr(in_made, 36 * j.place - 35, 36) using utf8mb4)),
-            if(substr(in_outcomes, j.place, 1) = 'c', 'created', 'replaced'),
-            coalesce(j.on_duplicate, json_value(in_options, '$.on_duplicate'))
-        from json_table(in_messages, '$[*]'
-            columns (place for ordinality, p_key varchar(200) character set utf8mb4 collate /*!80017 utf8mb4_0900_bin *//*M!100600 utf8mb4_nopad_bin */ path '$.key',
-                on_duplicate varchar(20) character set utf8mb4 path '$.on_duplicate')) j
-        where substr(in_outcomes, j.place, 1) in ('c', 'r') order by j.place;
-    open c;
-    messages: loop
-        begin
-            declare continue handler for not found set v_done = true;
-            fetch c into v_key, v_outcome, v_on_duplicate;
-        end;
-        if v_done then
-            leave messages;
-        end if;
-        call _queue_log_put(in_kind, v_key, v_outcome, v_on_duplicate, in_now);
-    end loop;
-    close c;
-end;
---;
--- calls: _queue_log
 drop procedure if exists _queue_log_entries;
 --;
-create procedure _queue_log_entries(in in_entries longtext character set utf8mb4, in in_now bigint)
+create procedure _queue_log_entries(in in_list longtext character set utf8mb4, in in_topic text character set utf8mb4 collate /*!80017 utf8mb4_0900_bin *//*M!100600 utf8mb4_nopad_bin */,
+    in in_now bigint)
     comment 'Appends messages that came in to the log, where their kinds have log_seconds.
-in_entries: a JSON array of their entries; those that aren''t there are left out. in_now: the time of the call.
+in_list: a JSON array of arrays, in their order: an entry, and its event: pushed, replaced, or null for none; entries
+that aren''t there are left out. in_topic: what was published: the first of them stands under it, the others are its
+copies; NULL: each stands under its kind. in_now: the time of the call.
 Locks: as _queue_log_open.
 differs: on PostgreSQL it is _queue_log.'
 begin
-    declare v_entry bigint;
-    declare v_done boolean default false;
-    declare c cursor for
-        select q.entry
-        from json_table(in_entries, '$[*]' columns (entry bigint path '$')) j
-            straight_join delayed_queue q force index (primary) on q.entry = j.entry
-            straight_join queue_kind k on k.p_kind = q.p_kind and k.log_seconds > 0
-        order by q.entry;
-    open c;
-    messages: loop
-        begin
-            declare continue handler for not found set v_done = true;
-            fetch c into v_entry;
-        end;
-        if v_done then
-            leave messages;
-        end if;
-        call _queue_log(v_entry, 'pushed', null, null, null, in_now);
-    end loop;
-    close c;
-end;
---;
--- calls: _queue_log
-drop procedure if exists _queue_log_published;
---;
-create procedure _queue_log_published(in in_answer longtext character set utf8mb4, in in_key text character set utf8mb4 collate /*!80017 utf8mb4_0900_bin *//*M!100600 utf8mb4_nopad_bin */,
-    in in_on_duplicate varchar(20) character set utf8mb4, in in_topic text character set utf8mb4 collate /*!80017 utf8mb4_0900_bin *//*M!100600 utf8mb4_nopad_bin */, in in_now bigint)
-    comment 'Appends what a publish did to the log, for those of its kinds that have log_seconds: the first of them
-stands under the topic, the others are its copies.
-in_answer: see _queue_publish. in_on_duplicate: its option. The other parameters are those of queue_publish. in_now: the
-time of the call.
-Locks: as _queue_log_open.'
-begin
-    declare v_entry bigint;
+    declare v_entry, v_first bigint;
     declare v_event varchar(10) character set utf8mb4;
     declare v_kind varchar(100) character set utf8mb4 collate /*!80017 utf8mb4_0900_bin *//*M!100600 utf8mb4_nopad_bin */;
-    declare v_first bigint;
     declare v_done boolean default false;
     declare c cursor for
-        select q.p_kind, q.entry, if(j.outcome = 'created', 'pushed', 'replaced')
-        from json_table(in_answer, '$[*]'
-            columns (place for ordinality, p_kind varchar(100) character set utf8mb4 collate /*!80017 utf8mb4_0900_bin *//*M!100600 utf8mb4_nopad_bin */ path '$[0]',
-            outcome varchar(10) character set utf8mb4 path '$[2]')) j
-            straight_join queue_kind k on k.p_kind = j.p_kind and k.log_seconds > 0
-            straight_join delayed_queue q force index (delayed_queue_key) on q.p_kind = j.p_kind and q.p_key = in_key
-        where j.outcome = 'created' or j.outcome = 'replaced' and in_on_duplicate in ('replace', 'keep_time')
-        order by j.outcome, j.place;
+        select q.p_kind, q.entry, j.event
+        from json_table(in_list, '$[*]' columns (place for ordinality, entry bigint path '$[0]',
+            event varchar(10) character set utf8mb4 path '$[1]')) j
+            straight_join delayed_queue q force index (primary) on q.entry = j.entry
+            straight_join queue_kind k on k.p_kind = q.p_kind and k.log_seconds > 0
+        where j.event is not null
+        order by j.place;
     open c;
-    copies: loop
+    messages: loop
         begin
             declare continue handler for not found set v_done = true;
             fetch c into v_kind, v_entry, v_event;
         end;
         if v_done then
-            leave copies;
+            leave messages;
         end if;
         call _queue_log(v_entry, v_event, null, in_topic, v_first, in_now);
-        if v_first is null then
+        if in_topic is not null and v_first is null then
             select l.position into v_first from queue_log l force index (queue_log_kind)
             where l.p_kind = v_kind and l.entry = v_entry order by l.position desc limit 1;
         end if;
@@ -8275,62 +7991,28 @@ begin
     end if;
 end;
 --;
+-- calls: _queue_leaves
+-- changes: queue_term
 drop procedure if exists _queue_index;
 --;
-create procedure _queue_index(in in_entry bigint, in in_kind text character set utf8mb4 collate /*!80017 utf8mb4_0900_bin *//*M!100600 utf8mb4_nopad_bin */, in in_key text character set utf8mb4 collate /*!80017 utf8mb4_0900_bin *//*M!100600 utf8mb4_nopad_bin */)
-    comment 'Puts a message into the index of filters where its kind has one (filter_index), or anew where it is in it.
-in_entry: the message, just put in or locked; NULL: that of in_kind and in_key. One that has more than 256 terms gets a
-single one, by which every filter finds it.
-Locks: none but what it changes.
-differs: one message, because a procedure has no arrays.'
-index_one: begin
+create procedure _queue_index(in in_entries longtext character set utf8mb4)
+    comment 'Puts messages into the index of filters, those of kinds that have one (filter_index), or anew where they
+are in it.
+in_entries: a JSON array of the messages, just put in or locked. One that has more than 256 terms gets a single one, by
+which every filter finds it.
+Locks: none but what it changes.'
+begin
     declare v_entry, v_place bigint;
     declare v_kind varchar(100) character set utf8mb4 collate /*!80017 utf8mb4_0900_bin *//*M!100600 utf8mb4_nopad_bin */;
     declare v_payload, v_headers, v_leaves, v_more longtext character set utf8mb4;
-    declare continue handler for not found begin end;
-    if in_entry is null then
-        select q.entry into v_entry from queue_kind k straight_join delayed_queue q force index (delayed_queue_key)
-            on q.p_kind = k.p_kind and q.p_key = in_key
-        where k.p_kind = in_kind and k.filter_index for update;
-    else
-        select q.entry into v_entry from delayed_queue q
-            straight_join queue_kind k force index (primary) on k.p_kind = q.p_kind
-        where q.entry = in_entry and k.filter_index;
-    end if;
-    if v_entry is null then
-        leave index_one;
-    end if;
-    select q.p_kind, concat(q.payload, ''), concat(q.headers, ''), coalesce(q.ready_at, q.due_at, q.created_at)
-    into v_kind, v_payload, v_headers, v_place from delayed_queue q where q.entry = v_entry for update;
-    delete t from queue_term t where t.entry = v_entry; -- what it had in it before it was replaced
-    call _queue_leaves(coalesce(v_payload, '{}'), false, v_leaves);
-    if v_headers is not null then
-        call _queue_leaves(v_headers, false, v_more);
-        set v_leaves = json_merge_preserve(v_leaves, v_more);
-    end if;
-    if json_length(v_leaves) > 256 then
-        set v_leaves = '[{"p": "", "c": ""}]';
-    end if;
-    insert into queue_term (entry, term, place)
-    select distinct v_entry, cast(conv(left(sha2(concat(v_kind, l.p, '=', l.c), 256), 15), 16, 10) as signed), v_place
-    from json_table(v_leaves, '$[*]'
-        columns (p longtext character set utf8mb4 collate /*!80017 utf8mb4_0900_bin *//*M!100600 utf8mb4_nopad_bin */ path '$.p', c longtext character set utf8mb4 collate /*!80017 utf8mb4_0900_bin *//*M!100600 utf8mb4_nopad_bin */ path '$.c')) l
-    where l.c not in ('{}', '[]')
-    order by 2;
-end;
---;
--- calls: _queue_index
-drop procedure if exists _queue_index_all;
---;
-create procedure _queue_index_all(in in_entries longtext character set utf8mb4)
-    comment 'Puts messages into the index of filters, see _queue_index.
-in_entries: a JSON array of their entries.
-differs: on PostgreSQL it is _queue_index.'
-begin
-    declare v_entry bigint;
     declare v_done boolean default false;
-    declare c cursor for select j.entry from json_table(in_entries, '$[*]' columns (entry bigint path '$')) j
-        order by j.entry;
+    declare c cursor for
+        select distinct q.entry
+        from json_table(in_entries, '$[*]' columns (entry bigint path '$')) j
+            straight_join delayed_queue q force index (primary) on q.entry = j.entry
+            straight_join queue_kind k force index (primary) on k.p_kind = q.p_kind
+        where k.filter_index order by q.entry;
+    declare continue handler for not found begin end;
     open c;
     messages: loop
         begin
@@ -8340,39 +8022,24 @@ begin
         if v_done then
             leave messages;
         end if;
-        call _queue_index(v_entry, null, null);
-    end loop;
-    close c;
-end;
---;
--- calls: _queue_index
-drop procedure if exists _queue_index_keys;
---;
-create procedure _queue_index_keys(in in_kind text character set utf8mb4 collate /*!80017 utf8mb4_0900_bin *//*M!100600 utf8mb4_nopad_bin */, in in_messages longtext character set utf8mb4,
-    in in_outcomes longtext character set ascii, in in_made longtext character set ascii)
-    comment 'Puts what a batch has pushed into the index of filters, see _queue_index.
-in_kind: the kind. in_messages: the batch. in_outcomes, in_made: see _queue_push_each.
-Locks: none but what it changes.
-differs: PostgreSQL''s is given the keys.'
-begin
-    declare v_key text character set utf8mb4 collate /*!80017 utf8mb4_0900_bin *//*M!100600 utf8mb4_nopad_bin */;
-    declare v_done boolean default false;
-    declare c cursor for
-        select distinct if(j.p_key is null, convert(substr(in_made, 36 * j.place - 35, 36) using utf8mb4),
-            j.p_key) as one
-        from json_table(in_messages, '$[*]'
-            columns (place for ordinality, p_key varchar(200) character set utf8mb4 path '$.key')) j
-        where substr(in_outcomes, j.place, 1) in ('c', 'r') order by one;
-    open c;
-    messages: loop
-        begin
-            declare continue handler for not found set v_done = true;
-            fetch c into v_key;
-        end;
-        if v_done then
-            leave messages;
+        select q.p_kind, concat(q.payload, ''), concat(q.headers, ''), coalesce(q.ready_at, q.due_at, q.created_at)
+        into v_kind, v_payload, v_headers, v_place from delayed_queue q where q.entry = v_entry for update;
+        delete t from queue_term t where t.entry = v_entry; -- what it had in it before it was replaced
+        call _queue_leaves(coalesce(v_payload, '{}'), false, v_leaves);
+        if v_headers is not null then
+            call _queue_leaves(v_headers, false, v_more);
+            set v_leaves = json_merge_preserve(v_leaves, v_more);
         end if;
-        call _queue_index(null, in_kind, v_key);
+        if json_length(v_leaves) > 256 then
+            set v_leaves = '[{"p": "", "c": ""}]';
+        end if;
+        insert into queue_term (entry, term, place)
+        select distinct v_entry, cast(conv(left(sha2(concat(v_kind, l.p, '=', l.c), 256), 15), 16, 10) as signed),
+            v_place
+        from json_table(v_leaves, '$[*]'
+            columns (p longtext character set utf8mb4 collate /*!80017 utf8mb4_0900_bin *//*M!100600 utf8mb4_nopad_bin */ path '$.p', c longtext character set utf8mb4 collate /*!80017 utf8mb4_0900_bin *//*M!100600 utf8mb4_nopad_bin */ path '$.c')) l
+        where l.c not in ('{}', '[]')
+        order by 2;
     end loop;
     close c;
 end;
@@ -8447,7 +8114,7 @@ begin
     set @pyqueue_terms = v_high;
 end;
 --;
--- calls: _queue_boolean, _queue_forget_terms, _queue_index_all
+-- calls: _queue_boolean, _queue_forget_terms, _queue_index
 -- changes: queue_kind
 drop procedure if exists _queue_define_filter;
 --;
@@ -8470,7 +8137,7 @@ begin
         select json_arrayagg(q.entry) into v_entries from delayed_queue q force index (delayed_queue_key)
         where q.p_kind = in_kind and v_on <> exists (select 1 from queue_term t where t.entry = q.entry);
         if v_on then
-            call _queue_index_all(coalesce(v_entries, '[]'));
+            call _queue_index(coalesce(v_entries, '[]'));
         else
             call _queue_forget_terms(v_entries, v_rows);
         end if;
@@ -8966,10 +8633,9 @@ begin
         if v_bytes is null then
             set v_payload = coalesce(v_payload, 'null');
         end if;
-        call _queue_put(null, v_kind, v_key, v_payload, v_bytes, null, 0, in_now, in_now, 0, null, 'ignore', v_at,
-            v_outcome);
+        call _queue_put(v_entry, v_kind, v_key, v_payload, v_bytes, null, 0, in_now, in_now, 0, null, 'ignore', null,
+            null, null, null, null, null, v_at, v_outcome);
         if v_outcome = 'created' then
-            select q.entry into v_entry from delayed_queue q where q.p_kind = v_kind and q.p_key = v_key for update;
             call _queue_bury(v_entry, v_error, in_now);
         end if;
     end if;

@@ -653,43 +653,31 @@ in_shape: payload_shape of the kind, not NULL. in_payload: the payload; NULL: it
 name for the message.
 Errors: PQ003.$$;
 --;
--- calls: _queue_fail, _queue_instant, _queue_number
-create or replace function _queue_schedule(in_options jsonb, in_now bigint) returns bigint language plpgsql as $$
-declare
-    v_delay constant numeric := _queue_number(in_options, 'delay_seconds', 0::numeric, 253402300799::numeric);
-    v_time numeric;
-begin
-    if nullif(in_options -> 'scheduled_at', 'null') is null then
-        v_time := in_now + coalesce(v_delay, 0) * 1000000;
-        if v_time > 253402300799999999 then -- the last microsecond of the year 9999
-            perform _queue_fail('PQ002', 'delay_seconds', v_delay::text, 'must end before the year 10000');
-        end if;
-        return v_time::bigint;
-    elsif v_delay is not null then
-        perform _queue_fail('PQ002', 'scheduled_at', in_options ->> 'scheduled_at',
-            'must not stand beside delay_seconds');
-    end if;
-    return _queue_instant(in_options, 'scheduled_at');
-end $$;
---;
-comment on function _queue_schedule(jsonb, bigint) is
-$$The delivery time that the options ask for.
-in_options: delay_seconds (0 or more), or scheduled_at, see _queue_instant. in_now: the time of the call.
-Result: microseconds since 1970; in_now where neither is given.
-Errors: PQ002.$$;
---;
--- calls: _queue_check_headers, _queue_check_options, _queue_check_roles, _queue_fail, _queue_integer,
---     _queue_order_key, _queue_route, _queue_schedule, _queue_semaphores, _queue_text
+-- calls: _queue_check_headers, _queue_check_options, _queue_check_roles, _queue_fail, _queue_instant, _queue_integer,
+--     _queue_number, _queue_semaphores, _queue_text
 create or replace function _queue_push_options(in_options jsonb, in_now bigint,
     out scheduled_at bigint, out priority smallint, out headers jsonb, out attempts integer, out max_attempts integer,
-    out on_duplicate text) language plpgsql as $$
+    out on_duplicate text, out route jsonb, out order_key text, out semaphores text[]) language plpgsql as $$
+declare
+    v_delay numeric;
+    v_time numeric;
 begin
     in_options := nullif(in_options, 'null');
     perform _queue_check_options(in_options,
         '{delay_seconds, scheduled_at, priority, headers, attempts, max_attempts, on_duplicate}'::text[]
             || '{route, group, order_key, semaphores}'::text[], 'options');
-    scheduled_at := case when in_options ?| '{delay_seconds,scheduled_at}' then _queue_schedule(in_options, in_now)
-        else in_now end;
+    scheduled_at := in_now;
+    if in_options ?| '{delay_seconds,scheduled_at}' then
+        v_delay := _queue_number(in_options, 'delay_seconds', 0::numeric, 253402300799::numeric);
+        v_time := in_now + coalesce(v_delay, 0) * 1000000;
+        if in_options ->> 'scheduled_at' is not null and v_delay is not null then
+            perform _queue_fail('PQ002', 'scheduled_at', in_options ->> 'scheduled_at',
+                'must not stand beside delay_seconds');
+        elsif v_time > 253402300799999999 then -- the last microsecond of the year 9999
+            perform _queue_fail('PQ002', 'delay_seconds', v_delay::text, 'must end before the year 10000');
+        end if;
+        scheduled_at := coalesce(_queue_instant(in_options, 'scheduled_at'), v_time::bigint);
+    end if;
     priority := coalesce(case when in_options ? 'priority'
         then _queue_integer(in_options, 'priority', (-32768)::bigint, 32767::bigint) end, 0);
     attempts := 0;
@@ -704,11 +692,25 @@ begin
     if on_duplicate not in ('ignore', 'replace', 'keep_time', 'push_back') then
         perform _queue_fail('PQ002', 'on_duplicate', on_duplicate, 'must be ignore, replace, keep_time or push_back');
     end if;
-    if in_options ? 'route' then
-        perform _queue_check_roles(array(select jsonb_array_elements_text(_queue_route(in_options, null::jsonb))));
+    if in_options -> 'route' <> 'null' then
+        route := in_options -> 'route';
+        if jsonb_typeof(route) <> 'array' or jsonb_array_length(route) > 32
+            or route @? '$[*] ? (@.type() != "string")'
+            or exists (select from jsonb_array_elements_text(route) r (kind)
+                where char_length(r.kind) not between 1 and 95) then
+            perform _queue_fail('PQ002', 'route', route::text,
+                'must be an array of at most 32 kinds of 1 to 95 characters');
+        end if;
+        perform _queue_check_roles(array(select jsonb_array_elements_text(route)));
+        route := nullif(route, '[]');
     end if;
-    perform _queue_order_key(in_options, null::jsonb);
-    perform _queue_semaphores(in_options, null::jsonb);
+    order_key := _queue_text(in_options, 'order_key');
+    if char_length(order_key) not between 1 and 200 then
+        perform _queue_fail('PQ002', 'order_key', order_key, 'must have 1 to 200 characters');
+    end if;
+    if in_options -> 'semaphores' <> 'null' then
+        semaphores := _queue_semaphores(in_options);
+    end if;
     if char_length(_queue_text(in_options, 'group')) not between 1 and 100 then
         perform _queue_fail('PQ002', 'group', in_options ->> 'group', 'must have 1 to 100 characters');
     end if;
@@ -717,14 +719,14 @@ end $$;
 comment on function _queue_push_options(jsonb, bigint) is
 $$The options of a push, checked.
 in_options: see queue_push; NULL for the defaults. in_now: the time of the call.
-Result: each option, or its default; but for route, order_key and semaphores, which _queue_route, _queue_order_key and
-_queue_semaphores answer, and group, which is for _queue_enrol.
+Result: each option, or its default; but for group, which is for _queue_enrol.
 Errors: PQ002, and PQ003 for headers.$$;
 --;
 -- calls: _queue_check_key, _queue_check_payload, _queue_fail, _queue_key, _queue_push_options
 create or replace function _queue_message(in_message jsonb, in_number bigint, in_defaults jsonb, in_now bigint,
     out p_key text, out scheduled_at bigint, out priority smallint, out headers jsonb, out attempts integer,
-    out max_attempts integer, out on_duplicate text) language plpgsql as $$
+    out max_attempts integer, out on_duplicate text, out route jsonb, out order_key text, out semaphores text[])
+    language plpgsql as $$
 declare
     v_place constant text := 'messages[' || in_number - 1 || ']';
     v_own jsonb;
@@ -749,6 +751,9 @@ begin
     attempts := v_options.attempts;
     max_attempts := v_options.max_attempts;
     on_duplicate := v_options.on_duplicate;
+    route := v_options.route;
+    order_key := v_options.order_key;
+    semaphores := v_options.semaphores;
 end $$;
 --;
 comment on function _queue_message(jsonb, bigint, jsonb, bigint) is
@@ -771,40 +776,44 @@ Where the idea comes from: RFC 9562, section 6.2, method 3.$$;
 --;
 -- calls: _queue_line_up, _queue_newest, _queue_wake
 -- changes: delayed_queue, queue_count
-create or replace function _queue_put_onto(in_kind text, in_key text, in_payload jsonb, in_payload_bytes bytea,
-    in_headers jsonb, in_now bigint, in_scheduled_at bigint, in_on_duplicate text) returns text language plpgsql as $$
+create or replace function _queue_put_onto(in_row delayed_queue, in_on_duplicate text, in_now bigint,
+    out entry bigint, out scheduled_at bigint, out outcome text, out waits_for text[]) language plpgsql as $$
 declare
     v_content constant boolean := in_on_duplicate in ('replace', 'keep_time');
     v_time constant boolean := in_on_duplicate in ('replace', 'push_back');
     v_old delayed_queue;
     v_at bigint;
 begin
-    select q.* into v_old from delayed_queue q where q.p_kind = in_kind and q.p_key = in_key for update;
+    select q.* into v_old from delayed_queue q
+    where q.p_kind = in_row.p_kind and q.p_key = in_row.p_key for update;
     if not found then
-        return null;
+        return;
     end if;
+    entry := v_old.entry;
     if v_old.reserved_at is not null and v_old.scheduled_at > in_now then
         update delayed_queue q
         set pending = coalesce(q.pending, '{}')
-                || case when v_content then jsonb_build_object('content', true, 'payload', in_payload, 'headers',
-                    in_headers)
+                || case when v_content then jsonb_build_object('content', true, 'payload', in_row.payload, 'headers',
+                    in_row.headers)
                     else '{}' end
-                || case when v_time then jsonb_build_object('scheduled_at', in_scheduled_at) else '{}' end,
-            pending_bytes = case when v_content then in_payload_bytes else q.pending_bytes end
+                || case when v_time then jsonb_build_object('scheduled_at', in_row.scheduled_at) else '{}' end,
+            pending_bytes = case when v_content then in_row.payload_bytes else q.pending_bytes end
         where q.entry = v_old.entry;
-        return 'held';
+        scheduled_at := v_old.scheduled_at;
+        outcome := 'held';
+        return;
     end if;
     -- what nobody holds changes at once; an expired hold ends here, so that its late ack can't remove what is new
     if v_old.reserved_at is not null then
-        insert into queue_count (p_kind, reserved) values (in_kind, 1);
+        insert into queue_count (p_kind, reserved) values (in_row.p_kind, 1);
     end if;
-    v_at := case when v_time then in_scheduled_at when v_old.reserved_at is null then v_old.scheduled_at
+    v_at := case when v_time then in_row.scheduled_at when v_old.reserved_at is null then v_old.scheduled_at
         else greatest((v_old.pending ->> 'scheduled_at')::bigint, in_now) end;
     v_old := _queue_newest(v_old);
     update delayed_queue q
-    set payload = case when v_content then in_payload else v_old.payload end,
-        payload_bytes = case when v_content then in_payload_bytes else v_old.payload_bytes end,
-        headers = case when v_content then in_headers else v_old.headers end,
+    set payload = case when v_content then in_row.payload else v_old.payload end,
+        payload_bytes = case when v_content then in_row.payload_bytes else v_old.payload_bytes end,
+        headers = case when v_content then in_row.headers else v_old.headers end,
         pending = null, pending_bytes = null,
         scheduled_at = v_at,
         -- what waits in a line goes on waiting
@@ -814,96 +823,124 @@ begin
         reserved_at = null, reserved_by = null, secret = null
     where q.entry = v_old.entry;
     if v_old.semaphores is not null then
-        perform _queue_line_up(array[v_old.entry]);
+        waits_for := coalesce(_queue_line_up(array[v_old.entry]), '{}');
     end if;
-    perform _queue_wake(in_kind, in_key);
-    return 'replaced';
+    perform _queue_wake(in_row.p_kind, in_row.p_key);
+    scheduled_at := v_at;
+    outcome := 'replaced';
 end $$;
 --;
-comment on function _queue_put_onto(text, text, jsonb, bytea, jsonb, bigint, bigint, text) is
+comment on function _queue_put_onto(delayed_queue, text, bigint) is
 $$A push onto a key that is taken.
+in_row: what is pushed, as in _queue_put: p_kind, p_key, payload, payload_bytes, headers and scheduled_at count.
 in_on_duplicate: replace (content and time), keep_time (content only) or push_back (time only); content is the payload
-with its headers. The other parameters are as in _queue_put.
-Result: replaced; held, where somebody holds the message: the newest is kept beside it and delivered once the present
-delivery is done; NULL where the message has gone.
+with its headers. in_now: the time of the call.
+Result: as of _queue_put. outcome: replaced; held, where somebody holds the message: the newest is kept beside it and
+delivered once the present delivery is done; NULL where the message has gone.
 Locks: the message.$$;
 --;
--- calls: _queue_put_onto, _queue_wake
--- changes: delayed_queue
-create or replace function _queue_put(in_kind text, in_key text, in_payload jsonb, in_payload_bytes bytea,
-    in_headers jsonb, in_priority smallint, in_now bigint, in_scheduled_at bigint, in_attempts integer,
-    in_max_attempts integer, in_on_duplicate text, out scheduled_at bigint, out outcome text) language plpgsql as $$
+-- calls: _queue_index, _queue_line_up, _queue_log, _queue_put_onto, _queue_take_back, _queue_wake
+-- changes: delayed_queue, queue_group_member
+create or replace function _queue_put(in_row delayed_queue, in_on_duplicate text, in_since bigint, in_now bigint,
+    out entry bigint, out scheduled_at bigint, out outcome text, out waits_for text[]) language plpgsql as $$
+declare
+    v_asks boolean; v_filter boolean; v_logs boolean;
 begin
-    loop
-        insert into delayed_queue (p_kind, p_key, payload, payload_bytes, headers, priority, scheduled_at,
-            scheduled_at_initially, created_at, attempts, max_attempts, ready_at, due_at)
-        values (in_kind, in_key, in_payload, in_payload_bytes, in_headers, in_priority, in_scheduled_at,
-            in_scheduled_at, in_now, in_attempts, in_max_attempts,
-            case when in_scheduled_at <= in_now then in_scheduled_at end,
-            case when in_scheduled_at > in_now then in_scheduled_at end)
-        on conflict on constraint delayed_queue_pkey do nothing;
-        if found then
-            perform _queue_wake(in_kind, in_key);
-            scheduled_at := in_scheduled_at;
-            outcome := 'created';
-            return;
-        elsif in_on_duplicate = 'ignore' then
-            select q.scheduled_at into scheduled_at from delayed_queue q where q.p_kind = in_kind and q.p_key = in_key;
+    if in_since is not null then -- apart, since it costs nothing then where it isn't
+        if coalesce((
+            select d.ended_at from queue_dedup d
+            where d.p_kind = in_row.p_kind and d.p_key = in_row.p_key) > in_since, false) then
             outcome := 'ignored';
             return;
         end if;
-        outcome := _queue_put_onto(in_kind, in_key, in_payload, in_payload_bytes, in_headers, in_now, in_scheduled_at,
-            in_on_duplicate);
-        if outcome is not null then
-            select q.scheduled_at into scheduled_at from delayed_queue q where q.p_kind = in_kind and q.p_key = in_key;
-            return;
-        end if; -- else it went away in between: it can be put in now
+    end if;
+    while outcome is null loop
+        insert into delayed_queue as q (p_kind, p_key, payload, payload_bytes, headers, priority, scheduled_at,
+            scheduled_at_initially, created_at, attempts, max_attempts, ready_at, due_at, route, member, semaphores)
+        values (in_row.p_kind, in_row.p_key, in_row.payload, in_row.payload_bytes, in_row.headers, in_row.priority,
+            in_row.scheduled_at, in_row.scheduled_at, in_now, in_row.attempts, in_row.max_attempts,
+            case when in_row.scheduled_at <= in_now then in_row.scheduled_at end,
+            case when in_row.scheduled_at > in_now then in_row.scheduled_at end,
+            in_row.route, in_row.member, in_row.semaphores)
+        on conflict on constraint delayed_queue_pkey do nothing
+        returning q.entry, q.scheduled_at, 'created', (
+            select k.filter_index or k.log_seconds > 0 from queue_kind k where k.p_kind = q.p_kind)
+        into entry, scheduled_at, outcome, v_asks;
+        if outcome is null and in_on_duplicate = 'ignore' then
+            select q.scheduled_at into scheduled_at from delayed_queue q
+            where q.p_kind = in_row.p_kind and q.p_key = in_row.p_key;
+            outcome := 'ignored';
+        elsif outcome is null then -- NULL again: it went away in between, so that it can be put in now
+            select o.* into entry, scheduled_at, outcome, waits_for
+            from _queue_put_onto(in_row, in_on_duplicate, in_now) o;
+        end if;
     end loop;
+    if outcome = 'created' then
+        perform _queue_wake(in_row.p_kind, in_row.p_key);
+        if in_since is not null and _queue_take_back(array[entry], in_now) <> '{}' then
+            entry := null;
+            scheduled_at := null;
+            outcome := 'ignored';
+        end if;
+    end if;
+    if outcome not in ('created', 'replaced') then
+        return;
+    end if;
+    if v_asks or outcome = 'replaced' then
+        select k.filter_index, k.log_seconds > 0 into v_filter, v_logs from queue_kind k
+        where k.p_kind = in_row.p_kind;
+    end if;
+    if v_filter then
+        perform _queue_index(array[entry]);
+    end if;
+    if outcome = 'created' and in_row.semaphores is not null then
+        waits_for := coalesce(_queue_line_up(array[entry]), '{}');
+    end if;
+    if outcome = 'created' and in_row.member is not null then -- + 0: ADR 13
+        update queue_group_member m set entry = _queue_put.entry, error = null
+        where m.member = in_row.member and m.done_at + 0 is null;
+    end if;
+    if v_logs and (outcome = 'created' or in_on_duplicate in ('replace', 'keep_time')) then
+        perform _queue_log(array[entry], array[replace(outcome, 'created', 'pushed')], null::text, in_now);
+    end if;
 end $$;
 --;
-comment on function _queue_put(text, text, jsonb, bytea, jsonb, smallint, bigint, bigint, integer, integer, text) is
-$$Puts one message into a kind, whose parameters are checked already.
-in_now: the time of the call. in_scheduled_at: its delivery time. in_on_duplicate: what to do where the key is taken.
-The other parameters are the columns.
-Result: scheduled_at of the message that is there now, and outcome: created, ignored, replaced, held.
+comment on function _queue_put(delayed_queue, text, bigint, bigint) is
+$$Puts one message into a kind, whose columns are checked already: into the index of filters, the line of its
+semaphores, its group and the log too.
+in_row: the message: p_kind, p_key, payload, payload_bytes, headers, priority, scheduled_at, attempts, max_attempts,
+route, semaphores, and member where it goes on as the member that it was; no other column counts. The line of an order
+key is for _queue_join_line. in_on_duplicate: what to do where the key is taken. in_since: a key that has ended later
+than that, a time in microseconds, is ignored; NULL: none is. in_now: the time of the call.
+Result: entry and scheduled_at of the message that is there now; outcome: created, ignored, replaced, held; waits_for:
+what _queue_permits_settle is to be told of a message with semaphores, at the end of the call; NULL: nothing.
 Locks: the message of that key, where in_on_duplicate changes it; waits for a transaction that is putting the same
 key.$$;
 --;
--- calls: _queue_carry_route, _queue_index, _queue_log_put, _queue_newest, _queue_put
+-- calls: _queue_newest, _queue_put
 -- changes: delayed_queue
 create or replace function _queue_put_pending(in_row delayed_queue, in_now bigint) returns void language plpgsql as $$
 declare
     v_put record;
-    v_entry bigint;
 begin
     if in_row.pending is null then
         return;
     end if;
     in_row := _queue_newest(in_row);
-    v_put := _queue_put(in_row.p_kind, in_row.p_key, in_row.payload, in_row.payload_bytes, in_row.headers,
-        in_row.priority, in_now, greatest((in_row.pending ->> 'scheduled_at')::bigint, in_now), 0, in_row.max_attempts,
-        'ignore');
-    if v_put.outcome = 'created' then
-        perform _queue_index(array(select q.entry from delayed_queue q
-            where q.p_kind = in_row.p_kind and q.p_key = in_row.p_key));
+    in_row.scheduled_at := greatest((in_row.pending ->> 'scheduled_at')::bigint, in_now);
+    in_row.attempts := 0;
+    v_put := _queue_put(in_row, 'ignore', null::bigint, in_now);
+    if v_put.outcome = 'created' and in_row.order_key is not null then
+        -- nobody comes or goes in its line until this commits, since its first has just ended; the next is first by now
+        update delayed_queue q
+        set order_key = in_row.order_key, order_waits = h.waits, ready_at = case
+            when h.waits is null then q.ready_at end, due_at = case when h.waits is null then q.due_at end
+        from (
+            select bool_or(true) as waits from delayed_queue f
+            where f.p_kind = in_row.p_kind and f.order_key = in_row.order_key and f.order_key is not null
+                and f.order_waits is null) h
+        where q.entry = v_put.entry;
     end if;
-    if num_nonnulls(in_row.route, in_row.member, in_row.order_key, in_row.semaphores) > 0
-        and v_put.outcome = 'created' then
-        v_entry := _queue_carry_route(in_row, in_row.p_kind, in_row.p_key);
-        if in_row.order_key is not null then
-            -- nobody comes or goes in its line until this commits, since its first has just ended; the next is first by
-            -- now
-            update delayed_queue q
-            set order_key = in_row.order_key, order_waits = h.waits, ready_at = case
-                when h.waits is null then q.ready_at end, due_at = case when h.waits is null then q.due_at end
-            from (
-                select bool_or(true) as waits from delayed_queue f
-                where f.p_kind = in_row.p_kind and f.order_key = in_row.order_key and f.order_key is not null
-                    and f.order_waits is null) h
-            where q.entry = v_entry;
-        end if;
-    end if;
-    perform _queue_log_put(in_row.p_kind, in_row.p_key, v_put.outcome, null, in_now);
 end $$;
 --;
 comment on function _queue_put_pending(delayed_queue, bigint) is
@@ -916,33 +953,29 @@ in_now: the time of the call.
 differs: on MariaDB and MySQL it is a part of _queue_end.$$;
 --;
 -- calls: _queue_check_fit, _queue_check_key, _queue_check_kind, _queue_check_roles, _queue_enrol, _queue_fail,
---     _queue_index, _queue_is_remembered, _queue_key, _queue_log_put, _queue_permits_pushed, _queue_push_options,
---     _queue_put, _queue_put_in_line, _queue_route, _queue_semaphores, _queue_take_back, queue_now
--- changes: delayed_queue
+--     _queue_join_line, _queue_key, _queue_line, _queue_permits_settle, _queue_push_options, _queue_put, queue_now
 create or replace function _queue_push(in_kind text, in_key text, in_payload jsonb, in_payload_bytes bytea,
     in_options jsonb, out p_kind text, out p_key text, out scheduled_at bigint, out outcome text) language plpgsql as $$
 declare
+    v_own constant boolean := pg_current_xact_id_if_assigned() is null;
     v_now constant bigint := queue_now();
-    v_key constant text := coalesce(in_key, _queue_key(v_now));
     v_shape jsonb;
     v_since bigint;
     v_draining boolean;
-    v_filter boolean;
-    v_logs boolean;
     v_restricted boolean;
+    v_on_duplicate text := 'ignore';
     v_options record;
+    v_row delayed_queue;
     v_put record;
 begin
-    if in_payload_bytes is null then
-        in_payload := coalesce(in_payload, 'null');
-    end if;
+    v_row.p_kind := in_kind;
+    v_row.p_key := coalesce(in_key, _queue_key(v_now));
+    v_row.payload := case when in_payload_bytes is null then coalesce(in_payload, 'null') end;
+    v_row.payload_bytes := in_payload_bytes;
     perform _queue_check_kind(in_kind, 95, 'kind');
-    p_kind := in_kind;
-    p_key := v_key;
-    perform _queue_check_key(v_key, 'key');
-    select k.payload_shape, v_now - (nullif(k.dedup_seconds, 0) * 1000000)::bigint, k.draining, k.filter_index,
-        k.log_seconds > 0, k.roles is not null
-    into v_shape, v_since, v_draining, v_filter, v_logs, v_restricted
+    perform _queue_check_key(v_row.p_key, 'key');
+    select k.payload_shape, v_now - (nullif(k.dedup_seconds, 0) * 1000000)::bigint, k.draining, k.roles is not null
+    into v_shape, v_since, v_draining, v_restricted
     from queue_kind k where k.p_kind = in_kind;
     if v_restricted then
         perform _queue_check_roles(array[in_kind]);
@@ -950,51 +983,48 @@ begin
     if v_draining then
         perform _queue_fail('PQ004', 'kind', in_kind, 'takes in nothing while it is drained');
     elsif v_shape is not null then
-        perform _queue_check_fit(v_shape, in_payload, 'payload');
+        perform _queue_check_fit(v_shape, v_row.payload, 'payload');
     end if;
-    if v_since is not null and _queue_is_remembered(in_kind, v_key, v_since) then
-        perform _queue_push_options(in_options, v_now);
-        outcome := 'ignored';
-        return;
-    end if;
-    if in_options is null then
-        v_put := _queue_put(in_kind, v_key, in_payload, in_payload_bytes, null::jsonb, 0::smallint, v_now, v_now, 0,
-            null::integer, 'ignore');
-    else
+    v_row.scheduled_at := v_now;
+    v_row.priority := 0;
+    v_row.attempts := 0;
+    if in_options is not null then
         v_options := _queue_push_options(in_options, v_now);
-        if in_options ->> 'order_key' is null then
-            v_put := _queue_put(in_kind, v_key, in_payload, in_payload_bytes, v_options.headers, v_options.priority,
-                v_now, v_options.scheduled_at, v_options.attempts, v_options.max_attempts, v_options.on_duplicate);
-        else
-            v_put := _queue_put_in_line(in_kind, v_key, in_payload, in_payload_bytes, v_options.headers,
-                v_options.priority, v_now, v_options.scheduled_at, v_options.attempts, v_options.max_attempts,
-                v_options.on_duplicate, in_options ->> 'order_key');
-        end if;
-        if v_put.outcome = 'created' and in_options ? 'route' then
-            update delayed_queue q set route = _queue_route(in_options, null::jsonb)
-                where q.p_kind = in_kind and q.p_key = v_key;
-        end if;
+        v_row.scheduled_at := v_options.scheduled_at;
+        v_row.priority := v_options.priority;
+        v_row.headers := v_options.headers;
+        v_row.attempts := v_options.attempts;
+        v_row.max_attempts := v_options.max_attempts;
+        v_row.route := v_options.route;
+        v_row.order_key := v_options.order_key;
+        v_row.semaphores := v_options.semaphores;
+        v_on_duplicate := v_options.on_duplicate;
     end if;
+    if v_row.order_key is null then
+        v_put := _queue_put(v_row, v_on_duplicate, v_since, v_now);
+    end if;
+    for v_try in 1 .. case when v_row.order_key is null then 0 else 2147483647 end loop
+        begin
+            -- rows are locked before keys are put in, everywhere
+            perform _queue_line(in_kind, array[v_row.order_key], array[v_row.p_key], v_on_duplicate <> 'ignore', false);
+            v_put := _queue_put(v_row, v_on_duplicate, v_since, v_now);
+            if v_put.outcome = 'created' then
+                perform _queue_join_line(array[v_put.entry], array[v_row.order_key]);
+            end if;
+            exit;
+        exception when sqlstate 'PQ00A' or deadlock_detected then -- all that it did and locked is undone: again
+            if sqlstate <> 'PQ00A' and (not v_own or v_try > 20) then raise; end if;
+        end;
+    end loop;
+    p_kind := in_kind;
+    p_key := v_row.p_key;
     scheduled_at := v_put.scheduled_at;
     outcome := v_put.outcome;
-    if v_since is not null and outcome = 'created' and _queue_take_back(array(
-        select q.entry from delayed_queue q where q.p_kind = in_kind and q.p_key = v_key), v_now) <> '{}' then
-        scheduled_at := null;
-        outcome := 'ignored';
-    end if;
-    if v_filter and outcome in ('created', 'replaced') then
-        perform _queue_index(array(select q.entry from delayed_queue q where q.p_kind = in_kind and q.p_key = v_key));
-    end if;
     if outcome = 'created' and in_options ->> 'group' is not null then
-        perform _queue_enrol(array[in_options ->> 'group'], array(
-            select q.entry from delayed_queue q where q.p_kind = in_kind and q.p_key = v_key));
+        perform _queue_enrol(array[in_options ->> 'group'], array[v_put.entry]);
     end if;
-    if outcome = 'replaced' or outcome = 'created' and in_options ? 'semaphores' then
-        perform _queue_permits_pushed(in_kind, array[v_key], _queue_semaphores(in_options, null::jsonb),
-            outcome = 'created', v_now);
-    end if;
-    if v_logs then
-        perform _queue_log_put(in_kind, v_key, outcome, in_options ->> 'on_duplicate', v_now);
+    if v_put.waits_for is not null then
+        perform _queue_permits_settle(array[v_put.entry], v_put.waits_for, true, v_now);
     end if;
 end $$;
 --;
@@ -1004,14 +1034,12 @@ in_payload, in_payload_bytes: one of the two; neither: a payload of JSON null. T
 errors and the locks are those of queue_push.$$;
 --;
 -- calls: _queue_enrol, _queue_index, _queue_join_line, _queue_line, _queue_line_up, _queue_log, _queue_message,
---     _queue_order_key, _queue_permits_settle, _queue_push_options, _queue_route, _queue_semaphores, _queue_take_back
+--     _queue_permits_settle, _queue_push_options, _queue_put_onto, _queue_take_back
 -- changes: delayed_queue
 create or replace function _queue_push_batch(in_kind queue_kind, in_messages jsonb, in_options jsonb, in_now bigint,
-    in_sorted boolean)
-    returns table (p_key text, outcome text) language plpgsql as $$
+    in_changes boolean, in_sorted boolean) returns table (p_key text, outcome text) language plpgsql as $$
 declare
-    v_default record;
-    v_route jsonb; v_order text; v_semaphores text[];
+    v_default constant record := _queue_push_options(in_options, in_now);
     v_more constant boolean :=
         in_messages @? '$[*] ? (exists (@.group) || exists (@.order_key) || exists (@.semaphores))';
     v_heads jsonb;
@@ -1019,45 +1047,51 @@ declare
     v_keys text[];
     v_entries bigint[];
     v_late bigint[] := '{}';
+    v_each record;
+    v_row delayed_queue;
+    v_put record;
+    v_onto bigint[] := '{}'; v_logged bigint[];
+    v_outcomes text[]; v_events text[];
+    v_waits_for text[];
 begin
-    v_default := _queue_push_options(in_options, in_now);
-    if in_options is not null then
-        v_route := _queue_route(in_options, null::jsonb);
-        v_order := _queue_order_key(in_options, null::jsonb);
-        v_semaphores := _queue_semaphores(in_options, null::jsonb);
-    end if;
-    if v_order is not null or v_more and in_messages @? '$[*].order_key' then
+    if v_default.order_key is not null or v_more and in_messages @? '$[*].order_key' then
         -- what comes behind one that is there waits at once; all others have to be in before they may wait for who puts
         -- a first one in
-        select _queue_line(in_kind.p_kind, array_agg(distinct o.order_key), array_agg(m.message ->> 'key'), false,
+        select _queue_line(in_kind.p_kind, array_agg(distinct o.order_key), array_agg(m.message ->> 'key'), in_changes,
             false) into v_heads
         from jsonb_array_elements(in_messages) m (message),
             lateral (select case when m.message ? 'order_key' then m.message ->> 'order_key'
-            else v_order end) o (order_key)
-        where o.order_key is not null;
+            else v_default.order_key end) o (order_key)
+        where in_changes or o.order_key is not null;
+    elsif in_changes then
+        perform q.entry from delayed_queue q
+        where q.entry = any (array(
+            select k.entry from jsonb_array_elements(in_messages) m (message), lateral ( -- OFFSET: ADR 13
+                select o.entry from delayed_queue o where o.p_kind = in_kind.p_kind
+                    and o.p_key = m.message ->> 'key' offset 0) k))
+        order by q.entry + 0 for update; -- + 0: ADR 13
     end if;
     with e as materialized (
         -- most messages are a key, a payload and perhaps an order key: those are checked here, all others one by one
         select m.n, nextval('delayed_queue_entry_seq'::regclass) as entry, m.message,
-            coalesce(m.message ->> 'order_key', v_order) as order_key,
+            coalesce(m.message ->> 'order_key', v_default.order_key) as order_key,
             (jsonb_typeof(m.message) = 'object' and m.message - '{key,payload,order_key}'::text[] = '{}'
             and jsonb_typeof(m.message -> 'key') = 'string' and char_length(m.message ->> 'key') between 1 and 200
             and (not m.message ? 'order_key' or jsonb_typeof(m.message -> 'order_key') = 'string'
-                and char_length(m.message ->> 'order_key') between 1 and 200 and v_semaphores is null)
+                and char_length(m.message ->> 'order_key') between 1 and 200 and v_default.semaphores is null)
             and m.message ? 'payload' and not jsonb_path_exists(m.message, '$.**{32}')) is true as plain
         from jsonb_array_elements(in_messages) with ordinality m (message, n)),
     m as materialized (
         select e.n, e.entry, (e.message ->> 'key') collate "C" as p_key, e.message -> 'payload' as payload,
             v_default.scheduled_at, v_default.priority, v_default.headers, v_default.attempts, v_default.max_attempts,
-            v_route as route, e.order_key collate "C", case
-            when v_heads ? e.order_key then true end as waits, v_semaphores as semaphores
+            v_default.route, e.order_key collate "C", case
+            when v_heads ? e.order_key then true end as waits, v_default.semaphores
         from e where e.plain
         union all
         select e.n, e.entry, o.p_key collate "C", coalesce(e.message -> 'payload', 'null'), o.scheduled_at, o.priority,
-            o.headers, o.attempts, o.max_attempts, _queue_route(in_options, e.message), k.order_key collate "C", case
-            when v_heads ? k.order_key then true end, _queue_semaphores(in_options, e.message)
-        from e, _queue_message(e.message, e.n, in_options, in_now) o,
-            _queue_order_key(in_options, e.message) k (order_key) where not e.plain),
+            o.headers, o.attempts, o.max_attempts, o.route, o.order_key collate "C", case
+            when v_heads ? o.order_key then true end, o.semaphores
+        from e, _queue_message(e.message, e.n, in_options, in_now) o where not e.plain),
     i as (
         insert into delayed_queue as q (entry, p_kind, p_key, payload, headers, priority, scheduled_at,
             scheduled_at_initially, created_at, attempts, max_attempts, ready_at, due_at, route, order_key, order_waits,
@@ -1086,8 +1120,43 @@ begin
             else in_options end) ->> 'order_key') o (order_key)
         where o.order_key is not null and not v_heads ? o.order_key and v_entries[m.n] <> all (v_late);
     end if;
+    v_logged := v_entries;
+    if in_changes then
+        v_outcomes := array_fill(null::text, array[jsonb_array_length(in_messages)]);
+        v_events := v_outcomes;
+        for v_each in
+            select o.*, m.n, v_keys[m.n] as key, coalesce(m.message -> 'payload', 'null') as payload
+            from jsonb_array_elements(in_messages) with ordinality m (message, n),
+                _queue_message(m.message, m.n, in_options, in_now) o
+            where v_entries[m.n] is null and o.on_duplicate <> 'ignore'
+                and (v_since is null or coalesce((
+                    select r.ended_at from queue_dedup r
+                    where r.p_kind = in_kind.p_kind and r.p_key = v_keys[m.n]) <= v_since, true))
+            order by v_keys[m.n] collate "C", m.n
+        loop
+            -- one that came after the lock above: to wait for it here, out of order, could be a deadlock
+            perform from delayed_queue q where q.p_kind = in_kind.p_kind
+                and q.p_key = v_each.key for update skip locked;
+            if not found then
+                raise exception using errcode = 'PQ00A';
+            end if;
+            v_row.p_kind := in_kind.p_kind;
+            v_row.p_key := v_each.key;
+            v_row.payload := v_each.payload;
+            v_row.headers := v_each.headers;
+            v_row.scheduled_at := v_each.scheduled_at;
+            v_put := _queue_put_onto(v_row, v_each.on_duplicate, in_now);
+            v_outcomes[v_each.n] := v_put.outcome;
+            v_waits_for := v_waits_for || v_put.waits_for;
+            if v_put.outcome = 'replaced' then
+                v_onto := v_onto || v_put.entry;
+                v_logged[v_each.n] := case when v_each.on_duplicate <> 'push_back' then v_put.entry end;
+                v_events[v_each.n] := 'replaced';
+            end if;
+        end loop;
+    end if;
     if in_kind.filter_index then
-        perform _queue_index(array_remove(v_entries, null));
+        perform _queue_index(array_remove(v_entries || v_onto, null));
     end if;
     if v_more and in_messages @? '$[*].group' or in_options ? 'group' then
         perform _queue_enrol(array_agg(coalesce(m.message ->> 'group', in_options ->> 'group')),
@@ -1095,26 +1164,28 @@ begin
         from jsonb_array_elements(in_messages) with ordinality m (message, n)
         where v_entries[m.n] <> all (v_late) and coalesce(m.message ->> 'group', in_options ->> 'group') is not null;
     end if;
-    if v_semaphores is not null or v_more and in_messages @? '$[*].semaphores' then
-        perform _queue_permits_settle(null::bigint[], _queue_line_up(v_entries), true, in_now);
+    if v_waits_for is not null or v_default.semaphores is not null or v_more and in_messages @? '$[*].semaphores' then
+        perform _queue_permits_settle(v_onto, v_waits_for || _queue_line_up(v_entries), true, in_now);
     end if;
     if in_kind.log_seconds > 0 then
-        perform _queue_log(v_entries, 'pushed', in_now);
+        perform _queue_log(v_logged, v_events, null::text, in_now);
     end if;
     return query
-        select r.p_key, case when r.entry is null or r.entry = any (v_late) then 'ignored' else 'created' end
-        from unnest(v_keys, v_entries) r (p_key, entry);
+        select r.p_key, coalesce(r.outcome, case when r.entry is null or r.entry = any (v_late) then 'ignored'
+            else 'created' end)
+        from unnest(v_keys, v_entries, v_outcomes) r (p_key, entry, outcome);
 end $$;
 --;
-comment on function _queue_push_batch(queue_kind, jsonb, jsonb, bigint, boolean) is
-$$Puts many messages into a kind in one statement; a key that is taken is ignored.
+comment on function _queue_push_batch(queue_kind, jsonb, jsonb, bigint, boolean, boolean) is
+$$Puts many messages into a kind in one statement, then those whose keys were taken onto what is there, one by one.
 in_kind: the settings of the kind. in_messages, in_options: as in queue_push_many. in_now: the time of the call.
-in_sorted: whether in the order of their keys; else in their own.
+in_changes: whether one of them has another
+on_duplicate than ignore. in_sorted: whether in the order of their keys; else in their own.
 Result: a row a message, in their order, which is that of their entries too.
 Errors: PQ00A where it has to be made again.
-Locks: with order keys as _queue_line; waits for other transactions that are putting one of the keys.
-differs: on MariaDB and MySQL there are _queue_push_plain, for messages with a key and a payload only, and
-_queue_push_each.$$;
+Locks: with order keys as _queue_line; with in_changes what has one of the keys, in the order of the entries; waits
+for other transactions that are putting one of the keys.
+differs: on MariaDB and MySQL there is _queue_push_plain besides, for messages with a key and a payload only.$$;
 --;
 -- calls: _queue_check_payload, _queue_is_heard, _queue_key, _queue_push, _queue_wake, queue_now
 -- changes: delayed_queue
@@ -1217,11 +1288,8 @@ comment on function queue_push_bytes(text, text, bytea, jsonb) is
 $$Puts one message with a binary payload into a kind; it comes back byte for byte.
 in_payload_bytes: the payload. The other parameters, the result, the errors and the locks are those of queue_push.$$;
 --;
--- calls: _queue_check_fit, _queue_check_kind, _queue_check_roles, _queue_enrol, _queue_fail, _queue_index_keys,
---     _queue_is_remembered, _queue_join_line_batch, _queue_line, _queue_log_batch, _queue_message, _queue_order_key,
---     _queue_permits_pushed, _queue_push_batch, _queue_put, _queue_put_onto, _queue_route, _queue_semaphores,
---     _queue_take_back, _queue_wake, queue_now
--- changes: delayed_queue
+-- calls: _queue_check_fit, _queue_check_kind, _queue_check_roles, _queue_fail, _queue_push_batch, _queue_wake,
+--     queue_now
 create or replace function queue_push_many(in_kind text, in_messages jsonb, in_options jsonb default null)
     returns table (p_key text, outcome text) language plpgsql
     security definer set search_path from current set plan_cache_mode = force_generic_plan
@@ -1229,12 +1297,9 @@ create or replace function queue_push_many(in_kind text, in_messages jsonb, in_o
 declare
     v_own constant boolean := pg_current_xact_id_if_assigned() is null;
     v_now constant bigint := queue_now();
-    v_kind queue_kind; v_since bigint;
+    v_kind queue_kind;
     v_timeout constant text := current_setting('lock_timeout');
     v_ignores boolean; v_ordered boolean; v_quick boolean;
-    v_keys text[]; v_outcomes text[];
-    v_message record; v_each record; v_put record;
-    v_groups text[]; v_entries bigint[];
 begin
     in_messages := coalesce(nullif(in_messages, 'null'), '[]'); in_options := nullif(in_options, 'null');
     if (char_length(in_kind) between 1 and 95) is not true then
@@ -1245,7 +1310,6 @@ begin
     end if;
     select k.* into v_kind from queue_kind k where k.p_kind = in_kind;
     v_kind.p_kind := in_kind;
-    v_since := v_now - (nullif(v_kind.dedup_seconds, 0) * 1000000)::bigint;
     if v_kind.roles is not null then
         perform _queue_check_roles(array[in_kind]);
     end if;
@@ -1262,7 +1326,8 @@ begin
     v_quick := v_own and v_ignores and not v_ordered and jsonb_array_length(in_messages) > 1
         and coalesce(current_setting('pyqueue.met', true), '') < (v_now - 1000000)::text;
     if v_ignores and not v_ordered and not v_quick then
-        return query select b.p_key, b.outcome from _queue_push_batch(v_kind, in_messages, in_options, v_now, true) b;
+        return query select b.p_key, b.outcome
+            from _queue_push_batch(v_kind, in_messages, in_options, v_now, false, true) b;
         perform _queue_wake(in_kind, null);
         return;
     end if;
@@ -1270,73 +1335,9 @@ begin
         begin
             -- in the order of delivery, in which nobody may be waited for
             perform set_config('lock_timeout', '10', true) where v_quick;
-            if v_ignores then
-                return query select b.p_key, b.outcome
-                    from _queue_push_batch(v_kind, in_messages, in_options, v_now, not v_quick) b;
-                perform case when v_quick then set_config('lock_timeout', v_timeout, true) end,
-                    _queue_wake(in_kind, null);
-                return;
-            end if;
-            if v_ordered then
-                perform _queue_line(in_kind, array_agg(_queue_order_key(in_options, m.message)),
-                    array_agg(m.message ->> 'key'), true, false)
-                from jsonb_array_elements(in_messages) m (message) where jsonb_typeof(m.message) = 'object';
-            end if;
-            perform q.entry from delayed_queue q
-            where q.entry = any (array(
-                select k.entry from jsonb_array_elements(in_messages) m (message), lateral ( -- OFFSET: ADR 13
-                    select o.entry from delayed_queue o where o.p_kind = in_kind
-                        and o.p_key = m.message ->> 'key' offset 0) k
-                where jsonb_typeof(m.message) = 'object'))
-            order by q.entry + 0 for update; -- + 0: ADR 13
-            for v_message in
-                select m.message, m.n from jsonb_array_elements(in_messages) with ordinality m (message, n)
-                order by case when jsonb_typeof(m.message) = 'object' then m.message ->> 'key' end collate "C", m.n
-            loop
-                v_each := _queue_message(v_message.message, v_message.n, in_options, v_now);
-                v_keys[v_message.n] := v_each.p_key;
-                v_outcomes[v_message.n] := 'ignored';
-                continue when v_since is not null and _queue_is_remembered(in_kind, v_each.p_key, v_since);
-                v_put := _queue_put(in_kind, v_each.p_key, coalesce(v_message.message -> 'payload', 'null'),
-                    null::bytea, v_each.headers, v_each.priority, v_now, v_each.scheduled_at, v_each.attempts,
-                    v_each.max_attempts, 'ignore');
-                continue when v_since is not null and v_put.outcome = 'created' and _queue_take_back(array(
-                    select q.entry from delayed_queue q where q.p_kind = in_kind and q.p_key = v_each.p_key),
-                        v_now) <> '{}';
-                v_outcomes[v_message.n] := v_put.outcome;
-                if v_put.outcome = 'created'
-                    and (coalesce(in_options, '{}') || v_message.message) ?| '{route,semaphores}' then
-                    update delayed_queue q set route = _queue_route(in_options, v_message.message),
-                        semaphores = _queue_semaphores(in_options, v_message.message)
-                    where q.p_kind = in_kind and q.p_key = v_each.p_key;
-                end if;
-                if v_put.outcome = 'ignored' and v_each.on_duplicate <> 'ignore' then
-                    -- one that came after the lock above: to wait for it here, out of order, could be a deadlock
-                    perform from delayed_queue q where q.p_kind = in_kind
-                        and q.p_key = v_each.p_key for update skip locked;
-                    if not found then
-                        raise exception using errcode = 'PQ00A';
-                    end if;
-                    v_outcomes[v_message.n] := _queue_put_onto(in_kind, v_each.p_key,
-                        coalesce(v_message.message -> 'payload', 'null'), null::bytea, v_each.headers, v_now,
-                        v_each.scheduled_at, v_each.on_duplicate);
-                end if;
-            end loop;
-            perform _queue_join_line_batch(in_kind, in_messages, in_options, v_keys, v_outcomes);
-            select array_agg(coalesce(m.message ->> 'group', in_options ->> 'group')), array_agg(q.entry) into v_groups,
-                v_entries
-            from jsonb_array_elements(in_messages) with ordinality m (message, n)
-            -- ADR 13
-            cross join lateral (select k.entry from delayed_queue k
-                where k.p_kind = in_kind and k.p_key = v_keys[m.n] offset 0) q
-            where v_outcomes[m.n] = 'created'
-                and (m.message ->> 'group' is not null or in_options ->> 'group' is not null);
-            perform _queue_enrol(v_groups, v_entries), case
-                when v_kind.filter_index then _queue_index_keys(in_kind, v_keys, v_outcomes) end,
-                _queue_permits_pushed(in_kind, v_keys, null::text[], false, v_now),
-                case when v_kind.log_seconds > 0
-                then _queue_log_batch(in_kind, in_messages, in_options, v_keys, v_outcomes, v_now) end;
-            return query select r.p_key, r.outcome from unnest(v_keys, v_outcomes) r (p_key, outcome);
+            return query select b.p_key, b.outcome
+                from _queue_push_batch(v_kind, in_messages, in_options, v_now, not v_ignores, not v_quick) b;
+            perform case when v_quick then set_config('lock_timeout', v_timeout, true) end, _queue_wake(in_kind, null);
             return;
         -- all that it did and locked is undone: again
         exception when sqlstate 'PQ00A' or deadlock_detected or lock_not_available then
@@ -1353,8 +1354,7 @@ comment on function queue_push_many(text, jsonb, jsonb) is
 $$Puts many messages into a kind: all or, with an error, none.
 in_kind: the kind, 1 to 95 characters. in_messages: a JSON array of objects {key, payload, and push options}, see
 queue_push; without a key each gets a time-ordered UUID; NULL: none. Duplicates inside the batch are treated as if
-pushed one after another; where any has an on_duplicate of its own, those of one time are delivered in the order of
-their keys. in_options: push options for all; those of a message win.
+pushed one after another. in_options: push options for all; those of a message win.
 Result: a row a message, in their order: p_key, outcome as in queue_push.
 Errors: PQ007 for a kind that is for others. PQ001, PQ002, PQ003, naming the message as messages[0], messages[1], …;
 PQ004 while the kind is drained, and for a group that has finished.
@@ -1463,8 +1463,8 @@ last_entry, the place that they give, where one priority is in use and all are o
 one range of the index, so a priority that comes new is found where it stands.
 Locks: the messages; what others have locked is left out.$$;
 --;
--- calls: _queue_cursor_name, _queue_find_expired, _queue_keep_cursor, _queue_look_back, _queue_promote, _queue_scan,
---     _queue_shared_cursor, _queue_ticks
+-- calls: _queue_cursor_name, _queue_effort, _queue_find_expired, _queue_keep_cursor, _queue_look_back,
+--     _queue_promote, _queue_scan, _queue_shared_cursor, _queue_ticks
 create or replace function _queue_take(in_kind text, in_max integer, in_now bigint, out tids tid[], out expired bigint,
     out slow boolean) language plpgsql as $$
 declare
@@ -1473,6 +1473,7 @@ declare
     v_cursor queue_cursor := nullif(v_text, '')::queue_cursor;
     v_from text := 'start';
     v_start bigint := _queue_ticks();
+    v_effort bigint := _queue_effort();
     v_found bigint;
     v_took bigint;
     v_low bigint;
@@ -1519,11 +1520,12 @@ begin
             return;
         end if;
         v_start := _queue_ticks();
+        v_effort := _queue_effort();
     end if;
     loop
         v_low := case v_from when 'start' then 0 when 'marks' then v_cursor.due_older else v_cursor.due end;
         if exists (select from delayed_queue d where d.p_kind = in_kind and d.due_at between v_low and in_now) then
-            v_found := _queue_ticks();
+            v_found := _queue_effort();
             v_first := _queue_promote(in_kind, v_low, in_now, case when slow then in_now - 1000000 else 0 end, in_max);
             for i in 1 .. case when slow or v_from = 'start' then 0 else cardinality(v_cursor.ranks) end loop
                 if v_first <= v_cursor.places[i] then
@@ -1539,18 +1541,17 @@ begin
                     v_cursor.older_entries[i] := 0;
                 end if;
             end loop;
-            v_start := v_start + _queue_ticks() - v_found;
+            v_effort := v_effort + _queue_effort() - v_found;
         end if;
         select s.tids, s.expired, s.last, s.last_entry into tids, expired, v_last, v_entry
         from _queue_scan(in_kind, in_now, in_max, v_cursor, v_from, v_first) s;
-        v_took := _queue_ticks() - v_start;
+        v_took := _queue_effort() - v_effort;
         exit when tids is not null or v_from = 'start' or slow;
         v_from := 'start'; -- nothing there: look from the start, unless that is known to be slow
         v_start := _queue_ticks();
+        v_effort := _queue_effort();
     end loop;
-    if v_text is null and v_took < 20000 then
-        null; -- the first call of a session is slow for other reasons
-    elsif v_from = 'start' and (v_cursor.p_kind is not null or v_took > 20 + in_max)
+    if v_from = 'start' and (v_cursor.p_kind is not null or v_took > 10 + in_max)
         or v_start >= least(v_cursor.marks_at, v_cursor.turn_at) or v_took > 60 + 3 * in_max and v_last is null then
         perform _queue_keep_cursor(in_kind, v_name, v_cursor, v_from, v_start, v_took, in_max, tids, in_now);
     elsif v_last >= v_cursor.places[1] then -- the common case of the same
@@ -1572,14 +1573,14 @@ Locks: the messages, and as many (20 at the least) that have come due; what othe
 Where entries that died lie before the living ones, because nobody cleaned them away yet or an open snapshot forbids it,
 a scan from the start gets slow. So each session keeps a cursor, in a setting of its own, and scans from where it last
 found something. It looks again from the older marks, where the cursor was 2 to 4 s ago, every 0.4 to 0.8 s, so that
-what was committed late is found; and from the start after 200 times what that takes, 5 ms at the least, or up to 1 s
-later, since a session that calls seldom would do so in each call. Where a look from the start takes over 5 ms, expired
+what was committed late is found; and from the start after 200 times what that costs (_queue_effort), 5 ms at the least,
+or up to 1 s later, since a session that calls seldom would do so in each call. Where one costs over 5 ms, expired
 holds are found by the notes in queue_hold, what is further back is looked through in small steps, 2% of the time, and
 sessions share the looks from the marks by way of queue_cursor. While no session took 64 messages by slow scans, and
 where they are fast, none keeps a cursor, and the order is exact; with one a message that is pushed with a time in the
 past may come a second late.
-A cursor is whole once 64 messages were taken by slow scans, where another session has one, or after a scan of over 20
-ms. Its fields are the columns of queue_cursor.$$;
+A cursor is whole once 64 messages were taken by slow scans, where another session has one, or after a scan that cost
+over 20 ms. Its fields are the columns of queue_cursor.$$;
 --;
 -- calls: _queue_bury, _queue_end, _queue_misfit, _queue_settings
 create or replace function _queue_end_expired(in_tids tid[], in_now bigint) returns void language plpgsql as $$
@@ -1735,8 +1736,9 @@ differs: a procedure of MariaDB and MySQL can't hand rows to another one, so _qu
 hand over entries.$$;
 --;
 -- calls: _queue_admit, _queue_admitted, _queue_check_count, _queue_check_kind, _queue_check_options,
---     _queue_check_roles, _queue_check_writable, _queue_cursor_name, _queue_defaults, _queue_deliver, _queue_fail,
---     _queue_number, _queue_ticks, _queue_upkeep, _queue_use, _queue_where, queue_now
+--     _queue_check_roles, _queue_check_writable, _queue_cursor_name, _queue_defaults, _queue_deliver, _queue_effort,
+--     _queue_fail, _queue_keep_cursor, _queue_no_look_is_due, _queue_number, _queue_ticks, _queue_upkeep, _queue_use,
+--     _queue_where, queue_now
 -- changes: delayed_queue, queue_hold
 create or replace function queue_reserve(in_kind text, in_worker text default null,
     in_max_messages integer default null, in_options jsonb default null)
@@ -1747,19 +1749,16 @@ create or replace function queue_reserve(in_kind text, in_worker text default nu
     set enable_seqscan = off set enable_bitmapscan = off set enable_hashjoin = off set enable_mergejoin = off
         set jit = off as $$
 declare
-    v_now constant bigint := queue_now();
-    v_ticks constant bigint := _queue_ticks();
+    v_now constant bigint := queue_now(); v_ticks constant bigint := _queue_ticks();
     v_worker constant text := coalesce(in_worker, left(session_user, 180) || '/' || pg_backend_pid());
     v_seed constant bytea := uuid_send(gen_random_uuid()); -- one a call: it takes 4 µs
     v_name constant text := _queue_cursor_name(in_kind);
-    v_cursor queue_cursor := nullif(current_setting(v_name, true), '')::queue_cursor;
+    v_text constant text := current_setting(v_name, true);
+    v_cursor queue_cursor := nullif(v_text, '')::queue_cursor; v_quiet constant boolean := v_cursor.ranks is null;
     v_left integer := coalesce(in_max_messages, 1);
-    v_kind queue_kind;
-    v_limited boolean;
-    v_admission record;
-    v_receipts text[] := '{}';
-    v_until bigint; v_entry bigint; v_place bigint;
-    v_where jsonb;
+    v_kind queue_kind; v_limited boolean; v_admission record;
+    v_receipts text[] := '{}'; v_where jsonb;
+    v_until bigint; v_entry bigint; v_place bigint; v_tid tid; v_effort bigint;
 begin
     if (char_length(in_kind) between 1 and 100 and v_left between 1 and 10000
         and char_length(v_worker) between 1 and 200
@@ -1797,44 +1796,48 @@ begin
         v_admission := _queue_admit(v_kind, v_left, v_now);
         v_left := v_admission.allowed;
     end if;
-    if v_left = 1 and v_where is null and cardinality(v_cursor.ranks) = 1 and v_kind.payload_shape is null
-        and v_cursor.turn_at <= v_ticks + 4000000
-        and v_ticks < least(v_cursor.marks_at, v_cursor.turn_at)
-            and v_ticks < v_cursor.start_at +
-            (case when v_cursor.took <= 5000 and random() < 0.95 then 1000000 else 0 end) then
-        -- most calls: one message that nobody had, from the cursor on, with no other look due; what _queue_take does,
-        -- in one statement
+    if v_left = 1 and v_where is null and v_kind.payload_shape is null
+        and _queue_no_look_is_due(v_text, v_cursor, v_ticks) then
+        -- most calls: one message that nobody had; what _queue_take does, in one statement
+        v_effort := _queue_effort();
         update delayed_queue q
         set scheduled_at = v_until, reserved_at = v_now, attempts = q.attempts + 1, reserved_by = v_worker,
             secret = v_seed
-        where q.pending is null and q.semaphores is null
+        where q.pending is null and q.semaphores is null and q.reserved_at is null
             and q.attempts < coalesce(q.max_attempts, v_kind.max_attempts, 2147483647) and q.ctid = (
             select l.ctid from delayed_queue l
-            where l.p_kind = in_kind and l.ready_at is not null and l.scheduled_at <= v_now and l.reserved_at is null
-                and (-l.priority::integer, l.ready_at, l.entry) >= (v_cursor.ranks[1], v_cursor.places[1],
-                    v_cursor.entries[1])
+            where l.p_kind = in_kind and l.ready_at is not null and l.scheduled_at <= v_now
+                and (v_quiet or l.reserved_at is null)
+                and (-l.priority::integer, l.ready_at, l.entry) >= (coalesce(v_cursor.ranks[1], -2147483648),
+                    coalesce(v_cursor.places[1], 0), coalesce(v_cursor.entries[1], 0))
                 and not exists (select from delayed_queue d where d.p_kind = in_kind
-                    and d.due_at between v_cursor.due and v_now)
+                    and d.due_at between coalesce(v_cursor.due, 0) and v_now)
                 and not exists (
                     select from delayed_queue h where h.p_kind = in_kind and h.ready_at is not null
                         and -h.priority::integer < v_cursor.ranks[1] and h.scheduled_at <= v_now)
             order by l.p_kind, -l.priority::integer, l.ready_at, l.entry limit 1 for update skip locked)
         returning q.p_kind, q.p_key, q.payload, q.payload_bytes, q.headers, q.priority, q.scheduled_at,
             q.scheduled_at_initially, q.created_at, q.reserved_at, q.attempts, q.reserved_by,
-            q.entry || '-' || encode(v_seed, 'hex'), q.errors, q.entry, q.ready_at
+            q.entry || '-' || encode(v_seed, 'hex'), q.errors, q.entry, q.ready_at, q.ctid
         into p_kind, p_key, payload, payload_bytes, headers, priority, scheduled_at, scheduled_at_initially,
-            created_at, reserved_at, attempts, reserved_by, receipt, errors, v_entry, v_place;
+            created_at, reserved_at, attempts, reserved_by, receipt, errors, v_entry, v_place, v_tid;
         if found then
             if v_cursor.took > 5000 and v_until < v_now + greatest(v_kind.timeout_seconds, 10) * 1000000 then
                 insert into queue_hold (p_kind, until, entries) values (in_kind, v_until, array[v_entry]);
             end if;
-            if priority = -v_cursor.ranks[1] then
-                v_cursor.places[1] := v_place;
-                v_cursor.entries[1] := v_entry;
-            else
-                v_cursor.marks_at := 0; -- no more of it: let _queue_take look
+            v_effort := _queue_effort() - v_effort;
+            if not v_quiet then
+                if priority = -v_cursor.ranks[1] then
+                    v_cursor.places[1] := v_place;
+                    v_cursor.entries[1] := v_entry;
+                else
+                    v_cursor.marks_at := 0; -- no more of it: let _queue_take look
+                end if;
+                perform set_config(v_name, v_cursor::text, false);
+            elsif v_effort > 11 then -- as in _queue_take
+                perform _queue_keep_cursor(in_kind, v_name, v_cursor, 'start', v_ticks, v_effort, 1, array[v_tid],
+                    v_now);
             end if;
-            perform set_config(v_name, v_cursor::text, false);
             if v_limited then
                 perform _queue_admitted(v_kind, v_admission.state, v_admission.slots, v_admission.numbers,
                     array[receipt], v_now);
@@ -1894,8 +1897,8 @@ See _queue_take for the rest, and _queue_admit for what a kind with limits locks
 Where the idea comes from: the visibility timeout of SQS; SELECT … FOR UPDATE SKIP LOCKED.$$;
 --;
 -- calls: _queue_admit, _queue_admitted, _queue_advance, _queue_check_count, _queue_check_kind, _queue_check_options,
---     _queue_check_roles, _queue_check_writable, _queue_cursor_name, _queue_defaults, _queue_deliver, _queue_ticks,
---     _queue_upkeep, _queue_use, _queue_where, queue_now
+--     _queue_check_roles, _queue_check_writable, _queue_cursor_name, _queue_defaults, _queue_deliver, _queue_effort,
+--     _queue_keep_cursor, _queue_no_look_is_due, _queue_ticks, _queue_upkeep, _queue_use, _queue_where, queue_now
 -- changes: delayed_queue, queue_count
 create or replace function queue_pop(in_kind text, in_max_messages integer default null, in_options jsonb default null)
     returns table (p_kind text, p_key text, payload jsonb, payload_bytes bytea, headers jsonb,
@@ -1909,11 +1912,15 @@ declare
     v_now constant bigint := queue_now();
     v_ticks constant bigint := _queue_ticks();
     v_name constant text := _queue_cursor_name(in_kind);
-    v_cursor queue_cursor := nullif(current_setting(v_name, true), '')::queue_cursor;
+    v_text constant text := current_setting(v_name, true);
+    v_cursor queue_cursor := nullif(v_text, '')::queue_cursor;
+    v_quiet constant boolean := v_cursor.ranks is null;
     v_pushed integer;
     v_order text;
     v_entry bigint;
     v_place bigint;
+    v_tid tid;
+    v_effort bigint;
     v_left integer := coalesce(in_max_messages, 1);
     v_rows integer := 0;
     v_kind queue_kind;
@@ -1950,43 +1957,49 @@ begin
         v_admission := _queue_admit(v_kind, v_left, v_now);
         v_left := v_admission.allowed;
     end if;
-    if v_left = 1 and v_kind.rate_per_second is null and v_where is null and cardinality(v_cursor.ranks) = 1
-        and v_kind.payload_shape is null
+    if v_left = 1 and v_kind.rate_per_second is null and v_where is null and v_kind.payload_shape is null
         and (v_kind.history_seconds > 0 or v_kind.dedup_seconds > 0 or v_kind.log_seconds > 0) is not true
-        and v_cursor.turn_at <= v_ticks + 4000000 and v_ticks < least(v_cursor.marks_at, v_cursor.turn_at)
-        and v_ticks < v_cursor.start_at + (case when v_cursor.took <= 5000 and random() < 0.95 then 1000000 else 0 end)
-            then
+        and _queue_no_look_is_due(v_text, v_cursor, v_ticks) then
         -- as in queue_reserve
+        v_effort := _queue_effort();
         delete from delayed_queue q
-        where q.pending is null and q.semaphores is null
+        where q.pending is null and q.semaphores is null and q.reserved_at is null
             and q.attempts < coalesce(q.max_attempts, v_kind.max_attempts, 2147483647) and q.ctid = (
             select l.ctid from delayed_queue l
-            where l.p_kind = in_kind and l.ready_at is not null and l.scheduled_at <= v_now and l.reserved_at is null
-                and (-l.priority::integer, l.ready_at, l.entry) >= (v_cursor.ranks[1], v_cursor.places[1],
-                    v_cursor.entries[1])
+            where l.p_kind = in_kind and l.ready_at is not null and l.scheduled_at <= v_now
+                and (v_quiet or l.reserved_at is null)
+                and (-l.priority::integer, l.ready_at, l.entry) >= (coalesce(v_cursor.ranks[1], -2147483648),
+                    coalesce(v_cursor.places[1], 0), coalesce(v_cursor.entries[1], 0))
                 and not exists (select from delayed_queue d where d.p_kind = in_kind
-                    and d.due_at between v_cursor.due and v_now)
+                    and d.due_at between coalesce(v_cursor.due, 0) and v_now)
                 and not exists (
                     select from delayed_queue h where h.p_kind = in_kind and h.ready_at is not null
                         and -h.priority::integer < v_cursor.ranks[1] and h.scheduled_at <= v_now)
             order by l.p_kind, -l.priority::integer, l.ready_at, l.entry limit 1 for update skip locked)
         returning q.p_kind, q.p_key, q.payload, q.payload_bytes, q.headers, q.priority, q.scheduled_at,
             q.scheduled_at_initially, q.created_at, v_now, q.attempts + 1, null::text, q.errors,
-            (q.source_kind is null)::integer, q.entry, q.ready_at, q.order_key
+            (q.source_kind is null)::integer, q.entry, q.ready_at, q.order_key, q.ctid
         into p_kind, p_key, payload, payload_bytes, headers, priority, scheduled_at, scheduled_at_initially,
-            created_at, reserved_at, attempts, reserved_by, errors, v_pushed, v_entry, v_place, v_order;
+            created_at, reserved_at, attempts, reserved_by, errors, v_pushed, v_entry, v_place, v_order,
+            v_tid;
         if found then
             insert into queue_count (p_kind, pushed, popped) values (in_kind, v_pushed, 1);
             if v_order is not null then
                 perform _queue_advance(array[in_kind], array[v_order], v_now);
             end if;
-            if priority = -v_cursor.ranks[1] then
-                v_cursor.places[1] := v_place;
-                v_cursor.entries[1] := v_entry;
-            else
-                v_cursor.marks_at := 0; -- no more of it: let _queue_take look
+            v_effort := _queue_effort() - v_effort;
+            if not v_quiet then
+                if priority = -v_cursor.ranks[1] then
+                    v_cursor.places[1] := v_place;
+                    v_cursor.entries[1] := v_entry;
+                else
+                    v_cursor.marks_at := 0; -- no more of it: let _queue_take look
+                end if;
+                perform set_config(v_name, v_cursor::text, false);
+            elsif v_effort > 11 then
+                perform _queue_keep_cursor(in_kind, v_name, v_cursor, 'start', v_ticks, v_effort, 1, array[v_tid],
+                    v_now);
             end if;
-            perform set_config(v_name, v_cursor::text, false);
             return next;
             return;
         end if;
@@ -2186,6 +2199,36 @@ the next kind of a route is drained. After each of them nothing is acked, and no
 Locks: those of queue_ack_many, then those of queue_reserve. Where the first are semaphores, messages whose semaphores
 others have locked are left to the next call.$$;
 --;
+-- calls: _queue_ticks
+create or replace function _queue_effort() returns bigint language sql volatile as $$
+    select case when current_setting('track_counts')::boolean then (
+        pg_stat_get_xact_tuples_returned('delayed_queue_ready'::regclass)
+        + pg_stat_get_xact_tuples_returned('delayed_queue_due'::regclass)) / 16
+        + (pg_stat_get_xact_blocks_fetched('delayed_queue_ready'::regclass)
+        + pg_stat_get_xact_blocks_fetched('delayed_queue_due'::regclass)) / 2 else _queue_ticks() end;
+$$;
+--;
+comment on function _queue_effort() is
+$$What the scans of this transaction have cost so far, in microseconds of an idle machine, by what they read of the two
+indexes that they walk: 1/16 for an entry, living or not, and 1/2 for a page. Only the difference of two calls means
+something. A busy machine changes nothing in it, as it would in a time; where the server counts nothing (track_counts),
+it is one.
+differs: MariaDB and MySQL count too much, or in too slow a place, so a scan is timed there.$$;
+--;
+create or replace function _queue_no_look_is_due(in_text text, in_cursor queue_cursor, in_ticks bigint) returns boolean
+    language sql volatile
+    return in_text is not null and (in_cursor.ranks is null or cardinality(in_cursor.ranks) = 1
+        and in_cursor.turn_at <= in_ticks + 4000000 and in_ticks < least(in_cursor.marks_at, in_cursor.turn_at)
+        and in_ticks < in_cursor.start_at + (case
+            when in_cursor.took <= 5000 and random() < 0.95 then 1000000 else 0 end));
+--;
+comment on function _queue_no_look_is_due(text, queue_cursor, bigint) is
+$$Whether a message can be taken in one statement: from the start where the session keeps no cursor, or from the only
+place of its cursor, with no look from the marks or the start due.
+in_text: what the session keeps; NULL: it has not called yet. in_cursor: the same as a cursor. in_ticks: the real time.
+Result: true or false.
+differs: on MariaDB and MySQL a condition in _queue_reserve and _queue_take_onward.$$;
+--;
 create or replace function _queue_held(in_kind text, in_until bigint, in_line bigint[], in_now bigint) returns bigint[]
     language plpgsql as $$
 declare
@@ -2299,7 +2342,7 @@ $$The cursor that another session left for those that have none.
 in_kind: the kind. in_now: the time of the call.
 Result: the cursor; NULL where there is none, or it is of the future.$$;
 --;
--- calls: _queue_forget_cursors, _queue_promote, _queue_ticks
+-- calls: _queue_effort, _queue_forget_cursors, _queue_promote, _queue_ticks
 create or replace function _queue_look_back(in_kind text, in_now bigint, in_max integer,
     in_cursor queue_cursor, out tids tid[], out expired bigint, out moved queue_cursor) language plpgsql as $$
 declare
@@ -2307,6 +2350,7 @@ declare
     v_high constant bigint := least(in_cursor.back_place,
         case when v_lane = 0 then in_cursor.due else in_cursor.places[v_lane] end);
     v_low constant bigint := greatest(v_high - in_cursor.back_span, 0);
+    v_effort constant bigint := _queue_effort();
     v_start constant bigint := _queue_ticks();
     v_took bigint;
     v_first bigint;
@@ -2323,7 +2367,7 @@ begin
                 and q.scheduled_at <= in_now
             order by q.p_kind, -q.priority::integer, q.ready_at, q.entry limit in_max for update skip locked) r;
     end if;
-    v_took := _queue_ticks() - v_start;
+    v_took := greatest(_queue_effort() - v_effort, 30); -- what any statement costs
     moved.back_span := case when v_took < 2000 then least(in_cursor.back_span * 2, 1000000000000000)
         when v_took > 10000 then greatest(in_cursor.back_span / 2, 1000) else in_cursor.back_span end;
     moved.start_at := v_start + 50 * v_took;
@@ -2352,23 +2396,21 @@ end $$;
 --;
 comment on function _queue_look_back(text, bigint, integer, queue_cursor) is
 $$One step of the look at what lies behind the cursor: a part of the timetable or of a lane, going back in time, as long
-as takes 2 to 10 ms; the next step comes when it has been 2% of the time that passed.
+as costs 2 to 10 ms (_queue_effort); the next step comes when it has been 2% of the time that passed.
 in_kind: the kind. in_now: the time of the call. in_max: how many. in_cursor: the cursor.
 Result: tids of ready messages that were found, locked; expired, how many of them are expired holds; moved, the cursor
 as it is now.
 Locks: those messages; what others have locked is left out.
 differs: only here. InnoDB takes entries that died out of an index soon, so a look from the start costs less.$$;
 --;
--- calls: _queue_forget_cursors, _queue_ticks
+-- calls: _queue_forget_cursors
 -- changes: queue_cursor, queue_hold
 create or replace function _queue_keep_cursor(in_kind text, in_name text, in_cursor queue_cursor, in_from text,
     in_start bigint, in_took bigint, in_max integer, in_tids tid[], in_now bigint) returns void language plpgsql as $$
 declare
     v_known constant boolean := in_cursor.ranks is not null;
     v_cursor queue_cursor := in_cursor;
-    v_took bigint := in_took;
     v_turns constant boolean := coalesce(v_known and in_start >= in_cursor.turn_at, false);
-    v_again bigint;
     v_lane integer := 1;
     v_rank bigint;
     v_last bigint;
@@ -2376,15 +2418,7 @@ declare
     v_id bigint;
 begin
     if in_from = 'start' then
-        if in_took >= (case when v_known then 5000 else 20000 end) and coalesce(in_cursor.took, 0) <= 5000 then
-            v_again := _queue_ticks();
-            perform count(*) from ( -- the machine may have stood still: once more
-                select from delayed_queue q
-                where q.p_kind = in_kind and q.ready_at is not null and q.scheduled_at <= in_now
-                order by q.p_kind, -q.priority::integer, q.ready_at, q.entry limit in_max) r;
-            v_took := least(in_took, _queue_ticks() - v_again);
-        end if;
-        if v_took <= 20 + in_max then
+        if in_took <= 10 + in_max then
             perform set_config(in_name, '', false);
             perform _queue_forget_cursors(in_kind, 9223372036854775807::bigint);
             return;
@@ -2393,7 +2427,7 @@ begin
     if not v_known then
         v_cursor.p_kind := in_kind;
         v_cursor.slow_taken := coalesce(in_cursor.slow_taken, 0) + coalesce(cardinality(in_tids), 0);
-        if in_from = 'start' and v_cursor.slow_taken < 64 and v_took < 20000
+        if in_from = 'start' and v_cursor.slow_taken < 64 and in_took < 20000
             and not exists (select from queue_cursor c where c.p_kind = in_kind) then
             perform set_config(in_name, v_cursor::text, false);
             return;
@@ -2419,8 +2453,8 @@ begin
         v_cursor.older_entries := '{}';
     end if;
     if in_from = 'start' then
-        v_cursor.start_at := in_start + greatest(200 * v_took, 5000);
-        v_cursor.took := v_took;
+        v_cursor.start_at := in_start + greatest(200 * in_took, 5000);
+        v_cursor.took := in_took;
     elsif in_from = 'marks' then
         v_cursor.marks_at := in_start + least(greatest(400000, 30 * in_took), 800000);
     end if;
@@ -2490,9 +2524,8 @@ comment on function _queue_keep_cursor(text, text, queue_cursor, text, bigint, b
 $$Brings the cursor of a session up to date after a scan, or forgets it where a scan from the start has become fast
 again.
 in_kind: the kind. in_name: the setting that holds the cursor. in_cursor: as it was. in_from: where the scan began, see
-_queue_scan. in_start: when, in microseconds of the real clock. in_took: how long it took, in microseconds; a scan that
-was slow for the first time is measured again, without its locks. in_max: how many were asked for. in_tids: what it
-found. in_now: the time of the call.
+_queue_scan. in_start: when, in microseconds of the real clock. in_took: what it cost, see _queue_effort. in_max: how
+many were asked for. in_tids: what it found. in_now: the time of the call.
 Locks: shared cursors that are past their time; what others have locked is left.$$;
 --;
 create or replace function _queue_is_heard(in_kind text) returns boolean language sql volatile
@@ -2986,7 +3019,7 @@ begin
     end loop;
     perform _queue_index(array[v_letter]);
     perform _queue_wake(v_kind, null);
-    perform _queue_log(array[v_letter], 'pushed', in_now);
+    perform _queue_log(array[v_letter], null::text[], null::text, in_now);
     perform _queue_members_dead(array[v_dead.member], array[v_letter], in_error, in_now)
         where v_dead.member is not null;
 end $$;
@@ -3109,8 +3142,7 @@ Result: the places (from 1) of the moves whose message is there, in the order in
 key, then kind. What only ends comes first, for its key is free then.
 Locks: as said.$$;
 --;
--- calls: _queue_carry_route, _queue_check_fit, _queue_check_headers, _queue_end, _queue_fail, _queue_index,
---     _queue_log_put, _queue_members_end, _queue_put
+-- calls: _queue_check_fit, _queue_check_headers, _queue_end, _queue_fail, _queue_members_end, _queue_put
 create or replace function _queue_move(in_entry bigint, in_to_kind text, in_options jsonb, in_now bigint,
     out outcome text, out created bigint)
     language plpgsql as $$
@@ -3118,8 +3150,6 @@ declare
     v_row delayed_queue;
     v_shape jsonb;
     v_draining boolean;
-    v_filter boolean;
-    v_logs boolean;
     v_put record;
 begin
     v_row := _queue_end(in_entry, 'moved', in_to_kind, in_now);
@@ -3127,8 +3157,7 @@ begin
         v_row.payload := in_options -> 'payload';
         v_row.payload_bytes := null;
     end if;
-    select k.payload_shape, k.draining and in_to_kind <> v_row.p_kind, k.filter_index, k.log_seconds > 0 into v_shape,
-        v_draining, v_filter, v_logs
+    select k.payload_shape, k.draining and in_to_kind <> v_row.p_kind into v_shape, v_draining
     from queue_kind k where k.p_kind = in_to_kind;
     if v_draining then
         perform _queue_fail('PQ004', format('to_kind of "%s"', left(v_row.p_key, 40)), in_to_kind,
@@ -3136,26 +3165,23 @@ begin
     elsif v_shape is not null then
         perform _queue_check_fit(v_shape, v_row.payload, format('payload of "%s"', left(v_row.p_key, 40)));
     end if;
-    v_put := _queue_put(in_to_kind, coalesce(in_options ->> 'key', v_row.p_key), v_row.payload, v_row.payload_bytes,
-        case when in_options ? 'headers' then _queue_check_headers(in_options -> 'headers', 'headers')
-        else v_row.headers end, coalesce((in_options ->> 'priority')::numeric::smallint, v_row.priority), in_now,
-        in_now + (coalesce((in_options ->> 'delay_seconds')::numeric, 0) * 1000000)::bigint, 0, null::integer,
-        coalesce(in_options ->> 'on_duplicate', 'ignore'));
-    if v_filter and v_put.outcome in ('created', 'replaced') then
-        perform _queue_index(array(select q.entry from delayed_queue q
-            where q.p_kind = in_to_kind and q.p_key = coalesce(in_options ->> 'key', v_row.p_key)));
+    v_row.p_kind := in_to_kind;
+    v_row.p_key := coalesce(in_options ->> 'key', v_row.p_key);
+    if in_options ? 'headers' then
+        v_row.headers := _queue_check_headers(in_options -> 'headers', 'headers');
     end if;
+    v_row.priority := coalesce((in_options ->> 'priority')::numeric::smallint, v_row.priority);
+    v_row.scheduled_at := in_now + (coalesce((in_options ->> 'delay_seconds')::numeric, 0) * 1000000)::bigint;
+    v_row.attempts := 0;
+    v_row.max_attempts := null;
     if (in_options ->> 'next')::boolean then
         v_row.route := nullif(v_row.route - 0, '[]');
     end if;
-    if num_nonnulls(v_row.route, v_row.member, v_row.order_key, v_row.semaphores) > 0 and v_put.outcome = 'created' then
-        created := _queue_carry_route(v_row, in_to_kind, coalesce(in_options ->> 'key', v_row.p_key));
+    v_put := _queue_put(v_row, coalesce(in_options ->> 'on_duplicate', 'ignore'), null::bigint, in_now);
+    if v_put.outcome = 'created' then
+        created := v_put.entry;
     elsif v_row.member is not null then
         perform _queue_members_end(array[v_row.member], 'duplicate', in_options -> 'result', in_now);
-    end if;
-    if v_logs then
-        perform _queue_log_put(in_to_kind, coalesce(in_options ->> 'key', v_row.p_key), v_put.outcome,
-            in_options ->> 'on_duplicate', in_now);
     end if;
     outcome := case v_put.outcome when 'ignored' then 'duplicate' else 'moved' end;
 end $$;
@@ -3163,8 +3189,8 @@ end $$;
 comment on function _queue_move(bigint, text, jsonb, bigint) is
 $$Moves one message, which the caller has locked.
 in_entry: the message. in_to_kind, in_options, in_now: as in _queue_move_many.
-Result: outcome: moved, duplicate; created: the new entry where it is to take its place in the line of an order key
-still.
+Result: outcome: moved, duplicate; created: the new entry, NULL where there is none; it has no place in the line of an
+order key yet, see _queue_join_line.
 Locks: the next in its line, and its key in the target.$$;
 --;
 -- calls: _queue_end, _queue_join_line, _queue_lock_moves, _queue_members_end, _queue_move, _queue_permits_settle
@@ -3710,8 +3736,8 @@ Result: purged: how many.
 Errors: PQ007 for a kind that is for others. PQ001 for kind and max_messages.
 Locks: the messages; what others have locked is left.$$;
 --;
--- calls: _queue_carry_route, _queue_check_count, _queue_check_kind, _queue_check_roles, _queue_end, _queue_index,
---     _queue_join_line, _queue_line, _queue_log_put, _queue_permits_settle, _queue_put, queue_now
+-- calls: _queue_check_count, _queue_check_kind, _queue_check_roles, _queue_end, _queue_join_line, _queue_line,
+--     _queue_permits_settle, _queue_put, queue_now
 -- changes: delayed_queue
 create or replace function queue_redrive(in_kind text, in_max_messages bigint default null, out went bigint,
     out stayed bigint)
@@ -3722,7 +3748,7 @@ create or replace function queue_redrive(in_kind text, in_max_messages bigint de
 declare
     v_own constant boolean := pg_current_xact_id_if_assigned() is null;
     v_now constant bigint := queue_now();
-    v_dead delayed_queue;
+    v_dead delayed_queue; v_row delayed_queue;
     v_put record;
     v_entries bigint[];
     v_orders text[];
@@ -3761,25 +3787,23 @@ begin
                     stayed := stayed + 1;
                     continue;
                 end if;
-                v_put := _queue_put(v_dead.source_kind, v_dead.source_key, v_dead.payload, v_dead.payload_bytes,
-                    v_dead.headers, v_dead.source_priority, v_now, v_now, 0, null::integer, 'ignore');
+                v_row := v_dead;
+                v_row.p_kind := v_dead.source_kind;
+                v_row.p_key := v_dead.source_key;
+                v_row.priority := v_dead.source_priority;
+                v_row.scheduled_at := v_now;
+                v_row.attempts := 0;
+                v_row.max_attempts := null;
+                v_put := _queue_put(v_row, 'ignore', null::bigint, v_now);
                 if v_put.outcome = 'created' then
                     update delayed_queue q set errors = v_dead.errors,
                         scheduled_at_initially = v_dead.scheduled_at_initially
-                    where q.p_kind = v_dead.source_kind and q.p_key = v_dead.source_key and v_dead.errors is not null;
-                    if num_nonnulls(v_dead.route, v_dead.member, v_dead.semaphores) > 0 then
-                        perform _queue_carry_route(v_dead, v_dead.source_kind, v_dead.source_key);
-                        v_names := v_names || v_dead.semaphores;
-                    end if;
+                    where q.entry = v_put.entry and v_dead.errors is not null;
+                    v_names := v_names || v_dead.semaphores;
                     if v_dead.source_order_key is not null then
-                        v_entries := v_entries || array(
-                            select q.entry from delayed_queue q where q.p_kind = v_dead.source_kind
-                                and q.p_key = v_dead.source_key);
+                        v_entries := v_entries || v_put.entry;
                         v_orders := v_orders || v_dead.source_order_key;
                     end if;
-                    perform _queue_index(array(select q.entry from delayed_queue q
-                        where q.p_kind = v_dead.source_kind and q.p_key = v_dead.source_key));
-                    perform _queue_log_put(v_dead.source_kind, v_dead.source_key, 'created', null, v_now);
                     perform _queue_end(v_dead.entry, 'moved', v_dead.source_kind, v_now);
                     went := went + 1;
                 else
@@ -3860,17 +3884,6 @@ $$Keeps what a kind wants kept of a message that ends: its history, its key. Rou
 same in one statement.
 in_row: the message, removed already. in_outcome, in_to_kind: see _queue_history_row. in_now: the time of the call.
 differs: a row can't be a parameter on MariaDB and MySQL; _queue_end does it.$$;
---;
-create or replace function _queue_is_remembered(in_kind text, in_key text,
-    in_since bigint) returns boolean language plpgsql as $$
-begin
-    return coalesce((select d.ended_at from queue_dedup d where d.p_kind = in_kind and d.p_key = in_key) > in_since,
-        false);
-end $$;
---;
-comment on function _queue_is_remembered(text, text, bigint) is
-$$Whether a message of that key has ended so lately that a push of it is ignored.
-in_kind, in_key: the message. in_since: how long ago that matters, a time in microseconds.$$;
 --;
 -- changes: delayed_queue, queue_dedup
 create or replace function _queue_take_back(in_entries bigint[], in_now bigint) returns bigint[] language plpgsql as $$
@@ -3962,7 +3975,7 @@ begin
     if went > 0 then
         perform _queue_index(v_entries);
         perform _queue_wake(v_to_kind, null);
-        perform _queue_log(v_entries, 'pushed', v_now);
+        perform _queue_log(v_entries, null::text[], null::text, v_now);
     end if;
 end $$;
 --;
@@ -3984,37 +3997,14 @@ Errors: PQ007 for a kind that is for others. PQ001 for kind and to_kind, PQ002 f
 drained.
 Locks: none; keys are put in in their order.$$;
 --;
--- calls: _queue_fail, _queue_text
-create or replace function _queue_order_key(in_options jsonb, in_message jsonb) returns text language plpgsql as $$
-declare
-    v_order constant text := _queue_text(case when in_message ? 'order_key' then in_message
-        else in_options end, 'order_key');
-begin
-    if char_length(v_order) not between 1 and 200 then
-        perform _queue_fail('PQ002', 'order_key', v_order, 'must have 1 to 200 characters');
-    end if;
-    return v_order;
-end $$;
---;
-comment on function _queue_order_key(jsonb, jsonb) is
-$$The order key of a push, checked.
-in_options: those of a push; NULL for none. in_message: a message of a batch, whose own order key wins; NULL: there is
-no batch.
-Result: the order key; NULL: none.
-Errors: PQ002.$$;
---;
 -- calls: _queue_fail
-create or replace function _queue_semaphores(in_options jsonb, in_message jsonb) returns text[]
-    language plpgsql as $$
+create or replace function _queue_semaphores(in_options jsonb) returns text[] language plpgsql as $$
 declare
-    v_given constant jsonb := nullif(case when in_message ? 'semaphores' then in_message
-        else in_options end -> 'semaphores', 'null');
+    v_given constant jsonb := in_options -> 'semaphores';
     v_names text[];
     v_missing text;
 begin
-    if v_given is null then
-        return null;
-    elsif (case when in_message ? 'order_key' then in_message else in_options end) ->> 'order_key' is not null then
+    if in_options ->> 'order_key' is not null then
         perform _queue_fail('PQ002', 'semaphores', v_given::text, 'can''t be together with an order_key');
     elsif jsonb_typeof(v_given) = 'array' and not exists (
         select from jsonb_array_elements(case when jsonb_typeof(v_given) = 'array' then v_given else '[]' end) n (name)
@@ -4036,11 +4026,10 @@ begin
     return v_names;
 end $$;
 --;
-comment on function _queue_semaphores(jsonb, jsonb) is
+comment on function _queue_semaphores(jsonb) is
 $$The semaphores of a push, checked.
-in_options: those of a push; NULL for none. in_message: a message of a batch, whose own semaphores win; NULL: there is
-no batch.
-Result: their names, in order; NULL: none.
+in_options: those of a push, with semaphores.
+Result: their names, in order.
 Errors: PQ002, also for one that isn't there, and together with an order key.$$;
 --;
 -- calls: _queue_setting
@@ -4335,32 +4324,6 @@ stay as they are.
 Result: the names of the semaphores; NULL: none.
 Locks: the messages; the settings of a kind that had no such message before.$$;
 --;
--- calls: _queue_line_up, _queue_permits_settle
--- changes: delayed_queue
-create or replace function _queue_permits_pushed(in_kind text, in_keys text[], in_semaphores text[], in_new boolean,
-    in_now bigint) returns void
-    language plpgsql as $$
-declare
-    v_entries bigint[];
-begin
-    v_entries := array(
-        select q.entry from unnest(in_keys) n (name), lateral ( -- OFFSET: ADR 13
-            select m.entry, m.semaphores from delayed_queue m where m.p_kind = in_kind and m.p_key = n.name offset 0) q
-        where in_new or q.semaphores is not null);
-    if in_new then
-        update delayed_queue q set semaphores = in_semaphores where q.entry = any (v_entries);
-    end if;
-    if v_entries <> '{}' then
-        perform _queue_permits_settle(v_entries, _queue_line_up(v_entries), true, in_now);
-    end if;
-end $$;
---;
-comment on function _queue_permits_pushed(text, text[], text[], boolean, bigint) is
-$$Has messages that were pushed wait in line for their semaphores, and wakes them where there is room.
-in_kind, in_keys: the messages. in_semaphores, in_new: what the new ones name. in_now: the time of the call.
-Locks: those of _queue_permits_settle.
-differs: on MariaDB and MySQL _queue_carry_semaphores does it for each message.$$;
---;
 -- changes: delayed_queue
 create or replace function _queue_line(in_kind text, in_orders text[], in_keys text[], in_changes boolean,
     in_again boolean)
@@ -4502,64 +4465,6 @@ in_entries: the messages, which have a place or a date. in_orders: the order key
 Errors: PQ00A where a line is locked, or has one with a higher number: the caller undoes what it did, and begins again.
 Under REPEATABLE READ and SERIALIZABLE 40001.
 Locks: as _queue_line; waits for another transaction that is putting a first one of the same line.$$;
---;
--- calls: _queue_join_line, _queue_line, _queue_put
-create or replace function _queue_put_in_line(in_kind text, in_key text, in_payload jsonb, in_payload_bytes bytea,
-    in_headers jsonb, in_priority smallint, in_now bigint, in_scheduled_at bigint, in_attempts integer,
-    in_max_attempts integer, in_on_duplicate text, in_order text, out scheduled_at bigint,
-    out outcome text) language plpgsql as $$
-declare
-    v_own constant boolean := pg_current_xact_id_if_assigned() is null;
-    v_put record;
-begin
-    for v_try in 1 .. 2147483647 loop
-        begin
-            -- rows are locked before keys are put in, everywhere
-            perform _queue_line(in_kind, array[in_order], array[in_key], in_on_duplicate <> 'ignore', false);
-            v_put := _queue_put(in_kind, in_key, in_payload, in_payload_bytes, in_headers, in_priority, in_now,
-                in_scheduled_at, in_attempts, in_max_attempts, in_on_duplicate);
-            if v_put.outcome = 'created' then
-                perform _queue_join_line(array(
-                    select q.entry from delayed_queue q where q.p_kind = in_kind and q.p_key = in_key),
-                        array[in_order]);
-            end if;
-            scheduled_at := v_put.scheduled_at;
-            outcome := v_put.outcome;
-            return;
-        exception when sqlstate 'PQ00A' or deadlock_detected then -- all that it did and locked is undone: again
-            if sqlstate <> 'PQ00A' and (not v_own or v_try > 20) then raise; end if;
-        end;
-    end loop;
-end $$;
---;
-comment on function _queue_put_in_line(text, text, jsonb, bytea, jsonb, smallint, bigint, bigint, integer, integer,
-text, text) is $$_queue_put for a message with an order key, which gets to the end of its line.
-in_order: the order key. The other parameters and the result are those of _queue_put.
-Errors: under REPEATABLE READ and SERIALIZABLE 40001.
-Locks: as _queue_line, before the key; waits for another transaction that is putting a first one of the same line.
-differs: on MariaDB and MySQL _queue_join_line has a message wait once it is in.$$;
---;
--- calls: _queue_join_line, _queue_order_key
-create or replace function _queue_join_line_batch(in_kind text, in_messages jsonb, in_options jsonb, in_keys text[],
-    in_outcomes text[])
-    returns void language plpgsql as $$
-begin
-    if in_options ->> 'order_key' is not null or in_messages @? '$[*].order_key' then
-        perform _queue_join_line(array_agg(q.entry), array_agg(o.order_key))
-        from jsonb_array_elements(in_messages) with ordinality m (message, n)
-        cross join _queue_order_key(in_options, m.message) o (order_key)
-        cross join lateral ( -- OFFSET: ADR 13
-            select k.entry from delayed_queue k where k.p_kind = in_kind and k.p_key = in_keys[m.n] offset 0) q
-        where in_outcomes[m.n] = 'created' and o.order_key is not null;
-    end if;
-end $$;
---;
-comment on function _queue_join_line_batch(text, jsonb, jsonb, text[], text[]) is
-$$The messages of a batch take their places in the lines of their order keys, line by line, so that batches that overlap
-don't deadlock.
-in_kind, in_messages, in_options: those of queue_push_many. in_keys, in_outcomes: what it answers.
-Errors: PQ00A where it has to be made again.
-Locks: as _queue_join_line.$$;
 --;
 -- calls: _queue_wake
 -- changes: delayed_queue
@@ -5329,62 +5234,14 @@ in_kind: the settings of the kind. in_state, in_slots, in_numbers: what it answe
 many as were allowed or fewer. in_now: the time of the call.
 Locks: none but the slots, which are locked.$$;
 --;
--- calls: _queue_fail
-create or replace function _queue_route(in_options jsonb, in_message jsonb) returns jsonb language plpgsql as $$
-declare
-    v_route constant jsonb := nullif(case when in_message ? 'route' then in_message
-        else in_options end -> 'route', 'null');
-begin
-    if v_route is null then
-        return null;
-    elsif jsonb_typeof(v_route) <> 'array' or jsonb_array_length(v_route) > 32
-        or v_route @? '$[*] ? (@.type() != "string")'
-        or exists (select from jsonb_array_elements_text(v_route) r (kind)
-            where char_length(r.kind) not between 1 and 95) then
-        perform _queue_fail('PQ002', 'route', v_route::text,
-            'must be an array of at most 32 kinds of 1 to 95 characters');
-    end if;
-    return nullif(v_route, '[]');
-end $$;
---;
-comment on function _queue_route(jsonb, jsonb) is
-$$The route of a push, checked.
-in_options: those of a push; NULL for none. in_message: a message of a batch, whose own route wins; NULL: there is no
-batch.
-Result: the kinds it goes to, an array; NULL: none.
-Errors: PQ002.$$;
---;
--- calls: _queue_line_up
--- changes: delayed_queue, queue_group_member
-create or replace function _queue_carry_route(in_row delayed_queue, in_kind text,
-    in_key text) returns bigint language plpgsql as $$
-declare
-    v_entry bigint;
-begin
-    update delayed_queue q set route = in_row.route, member = in_row.member, semaphores = in_row.semaphores
-    where q.p_kind = in_kind and q.p_key = in_key returning q.entry into v_entry;
-    if in_row.semaphores is not null then
-        perform _queue_line_up(array[v_entry]);
-    end if;
-    -- + 0: ADR 13
-    update queue_group_member m set entry = v_entry, error = null
-        where m.member = in_row.member and m.done_at + 0 is null;
-    return v_entry;
-end $$;
---;
-comment on function _queue_carry_route(delayed_queue, text, text) is
-$$A new entry goes the way of the old one: has its route, waits for its semaphores, and is the member that it was.
-in_row: the old one. in_kind, in_key: the new one.
-Result: the new one's entry, which has no place in the line of an order key yet, see _queue_join_line.$$;
---;
--- calls: _queue_index, _queue_log_put, _queue_put
+-- calls: _queue_put
 -- changes: queue_group, queue_group_stripe
 create or replace function _queue_group_check(in_group text, in_now bigint) returns void language plpgsql as $$
 declare
     v_group queue_group;
     v_kind text;
     v_failed boolean;
-    v_put record;
+    v_row delayed_queue;
 begin
     -- + 0: ADR 13
     select g.* into v_group from queue_group g where g.group_name = in_group and g.finished_at + 0 is null for update;
@@ -5405,17 +5262,18 @@ begin
     delete from queue_group_stripe s where s.group_name = in_group;
     v_kind := case when v_failed then v_group.fail_kind else v_group.then_kind end;
     if v_kind is not null then
-        v_put := _queue_put(v_kind, v_group.then_key, v_group.then_payload || jsonb_build_object('results', coalesce((
+        v_row.p_kind := v_kind;
+        v_row.p_key := v_group.then_key;
+        v_row.payload := v_group.then_payload || jsonb_build_object('results', coalesce((
             select jsonb_agg(jsonb_build_object('kind', m.p_kind, 'key', m.p_key, 'outcome', m.outcome)
                 || case when m.result is not null then jsonb_build_object('result', m.result) else '{}' end
                 || case when m.error is not null then jsonb_build_object('error', m.error) else '{}' end
                     order by m.member)
-            from queue_group_member m where m.group_name = in_group and m.done_at is not null), '[]')),
-            null::bytea, null::jsonb, v_group.then_priority, in_now, in_now + v_group.then_delay, 0, null::integer,
-            'replace');
-        perform _queue_log_put(v_kind, v_group.then_key, v_put.outcome, 'replace', in_now);
-        perform _queue_index(array(select q.entry from delayed_queue q
-            where q.p_kind = v_kind and q.p_key = v_group.then_key));
+            from queue_group_member m where m.group_name = in_group and m.done_at is not null), '[]'));
+        v_row.priority := v_group.then_priority;
+        v_row.scheduled_at := in_now + v_group.then_delay;
+        v_row.attempts := 0;
+        perform _queue_put(v_row, 'replace', null::bigint, in_now);
     end if;
 end $$;
 --;
@@ -5854,45 +5712,6 @@ in_topic: the topic, checked.
 Result: the kinds, in their order, each once.
 Locks: none.$$;
 --;
--- calls: _queue_push, _queue_push_options, _queue_put_onto
-create or replace function _queue_publish_onto(in_kinds text[], in_made bigint[], in_key text, in_payload jsonb,
-    in_options jsonb, in_now bigint) returns jsonb language plpgsql as $$
-declare
-    v_options constant record := _queue_push_options(in_options, in_now);
-    v_onto jsonb := '{}';
-    v_kind record;
-begin
-    for v_kind in
-        select q.p_kind, q.entry = any (in_made) as made from delayed_queue q
-        where q.p_kind = any (in_kinds) and q.p_key = in_key
-            and coalesce((
-                select r.ended_at from queue_dedup r where r.p_kind = q.p_kind and r.p_key = in_key) <= in_now - (
-                select (k.dedup_seconds * 1000000)::bigint from queue_kind k where k.p_kind = q.p_kind), true)
-        order by q.entry + 0 for update -- + 0: ADR 13
-    loop
-        v_onto := v_onto || jsonb_build_object(v_kind.p_kind, case when v_kind.made then 'created' else
-            _queue_put_onto(v_kind.p_kind, in_key, in_payload, null::bytea, v_options.headers, in_now,
-                v_options.scheduled_at, v_options.on_duplicate) end);
-    end loop;
-    -- what went away in between can be put in now; where its key is remembered, as in a push, it is ignored
-    for v_kind in
-        select t.p_kind, p.outcome
-        from unnest(in_kinds) t (p_kind), _queue_push(t.p_kind, in_key, in_payload, null::bytea, in_options) p
-        where not v_onto ? t.p_kind
-    loop
-        v_onto := v_onto || jsonb_build_object(v_kind.p_kind, v_kind.outcome);
-    end loop;
-    return v_onto;
-end $$;
---;
-comment on function _queue_publish_onto(text[], bigint[], text, jsonb, jsonb, bigint) is
-$$A publish with on_duplicate, onto the keys that are taken.
-in_kinds: the kinds. in_made: the entries that the publish has just put in. in_now: the time of the call. The other
-parameters are as in queue_publish, checked.
-Result: the outcomes by kind.
-Locks: the messages of that key, in the order of their entries.
-differs: on MariaDB and MySQL it is a part of _queue_publish.$$;
---;
 -- calls: _queue_check_kind, _queue_check_roles, _queue_check_topic, _queue_matcher, queue_now
 -- changes: queue_subscription
 create or replace function queue_subscribe(in_pattern text, in_kind text, out changed boolean)
@@ -5949,8 +5768,8 @@ Errors: PQ007 for a kind that is for others. PQ001 for pattern and kind.
 Locks: the subscription.$$;
 --;
 -- calls: _queue_check_fit, _queue_check_key, _queue_check_options, _queue_check_payload, _queue_check_roles,
---     _queue_check_topic, _queue_fail, _queue_index, _queue_key, _queue_log_published, _queue_publish_onto,
---     _queue_push_options, _queue_subscribed, _queue_take_back, _queue_wake, queue_now
+--     _queue_check_topic, _queue_fail, _queue_index, _queue_key, _queue_log, _queue_push, _queue_push_options,
+--     _queue_put_onto, _queue_subscribed, _queue_take_back, _queue_wake, queue_now
 -- changes: delayed_queue
 create or replace function queue_publish(in_topic text, in_key text default null, in_payload jsonb default null,
     in_options jsonb default null)
@@ -5962,10 +5781,10 @@ declare
     v_now constant bigint := queue_now();
     v_key constant text := coalesce(in_key, _queue_key(v_now));
     v_kinds text[];
-    v_kind record;
+    v_kind record; v_row delayed_queue; v_outcome text;
     v_made bigint[];
     v_logs boolean;
-    v_onto jsonb;
+    v_onto jsonb := '{}';
     v_filter boolean := false;
     v_options record;
 begin
@@ -6016,7 +5835,31 @@ begin
         perform _queue_wake(t.p_kind, v_key) from unnest(v_kinds) t (p_kind);
     end if;
     if v_options.on_duplicate <> 'ignore' then
-        v_onto := _queue_publish_onto(v_kinds, v_made, v_key, in_payload, in_options, v_now);
+        v_row.p_key := v_key;
+        v_row.payload := in_payload;
+        v_row.headers := v_options.headers;
+        v_row.scheduled_at := v_options.scheduled_at;
+        for v_kind in
+            select q.p_kind, q.entry = any (v_made) as made from delayed_queue q
+            where q.p_kind = any (v_kinds) and q.p_key = v_key
+                and coalesce((
+                    select r.ended_at from queue_dedup r where r.p_kind = q.p_kind and r.p_key = v_key) <= v_now - (
+                    select (k.dedup_seconds * 1000000)::bigint from queue_kind k where k.p_kind = q.p_kind), true)
+            order by q.entry + 0 for update -- + 0: ADR 13
+        loop
+            v_row.p_kind := v_kind.p_kind;
+            v_outcome := case when v_kind.made then 'created'
+                else (_queue_put_onto(v_row, v_options.on_duplicate, v_now)).outcome end;
+            v_onto := v_onto || jsonb_build_object(v_kind.p_kind, v_outcome);
+        end loop;
+        -- what went away in between can be put in now; where its key is remembered, as in a push, it is ignored
+        for v_kind in
+            select t.p_kind, p.outcome
+            from unnest(v_kinds) t (p_kind), _queue_push(t.p_kind, v_key, in_payload, null::bytea, in_options) p
+            where not v_onto ? t.p_kind
+        loop
+            v_onto := v_onto || jsonb_build_object(v_kind.p_kind, v_kind.outcome);
+        end loop;
     end if;
     if v_filter then
         perform _queue_index(array(select q.entry from delayed_queue q
@@ -6024,7 +5867,13 @@ begin
             and (q.entry = any (v_made) or v_onto ->> q.p_kind in ('created', 'replaced'))));
     end if;
     if v_logs then
-        perform _queue_log_published(v_kinds, v_made, v_onto, v_key, v_options.on_duplicate, in_topic, v_now);
+        perform _queue_log(array_agg(l.entry order by l.made desc, l.p_kind),
+            array_agg(case when l.made then 'pushed' else 'replaced' end order by l.made desc, l.p_kind), in_topic,
+            v_now)
+        from (
+            select q.p_kind, q.entry, q.entry = any (v_made) as made from delayed_queue q
+            where q.p_kind = any (v_kinds) and q.p_key = v_key) l
+        where l.made or v_onto ->> l.p_kind = 'replaced' and v_options.on_duplicate in ('replace', 'keep_time');
     end if;
     return query
         select t.p_kind, v_key, q.scheduled_at,
@@ -6420,7 +6269,7 @@ Result: changed: false where there was none of that name.
 Errors: PQ007 for a kind that is for others, PQ001 for name.
 Locks: the schedule.$$;
 --;
--- calls: _queue_index, _queue_last_tick, _queue_log_put, _queue_next_tick, _queue_put, queue_now, queue_timestamp
+-- calls: _queue_last_tick, _queue_next_tick, _queue_put, queue_now, queue_timestamp
 -- changes: queue_recurring
 create or replace function queue_tick(out ticked bigint)
     language plpgsql
@@ -6432,8 +6281,7 @@ declare
     v_left integer := 1000;
     v_rule queue_recurring;
     v_at bigint;
-    v_key text;
-    v_put record;
+    v_row delayed_queue;
 begin
     ticked := 0;
     for v_rule in
@@ -6450,18 +6298,18 @@ begin
             v_at := _queue_next_tick(v_rule, v_at);
         end if;
         while v_at <= v_now and v_left > 0 loop
-            v_key := v_rule.name || '@' ||
+            v_row.p_kind := v_rule.p_kind;
+            v_row.p_key := v_rule.name || '@' ||
                 to_char(queue_timestamp(v_at) at time zone 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS"Z"');
-            v_put := _queue_put(v_rule.p_kind, v_key, v_rule.payload, null::bytea,
-                nullif(v_rule.push_options -> 'headers', 'null'),
-                coalesce((v_rule.push_options ->> 'priority')::numeric, 0)::smallint, v_now,
-                v_now + (coalesce((v_rule.push_options ->> 'delay_seconds')::numeric, 0) * 1000000)::bigint, 0,
-                (v_rule.push_options ->> 'max_attempts')::numeric::integer, 'ignore');
-            if v_put.outcome = 'created' then
+            v_row.payload := v_rule.payload;
+            v_row.headers := nullif(v_rule.push_options -> 'headers', 'null');
+            v_row.priority := coalesce((v_rule.push_options ->> 'priority')::numeric, 0)::smallint;
+            v_row.scheduled_at := v_now
+                + (coalesce((v_rule.push_options ->> 'delay_seconds')::numeric, 0) * 1000000)::bigint;
+            v_row.attempts := 0;
+            v_row.max_attempts := (v_rule.push_options ->> 'max_attempts')::numeric::integer;
+            if (_queue_put(v_row, 'ignore', null::bigint, v_now)).outcome = 'created' then
                 ticked := ticked + 1;
-                perform _queue_index(array(select q.entry from delayed_queue q
-                    where q.p_kind = v_rule.p_kind and q.p_key = v_key));
-                perform _queue_log_put(v_rule.p_kind, v_key, v_put.outcome, null, v_now);
             end if;
             v_rule.last_at := v_at;
             v_at := _queue_next_tick(v_rule, v_at);
@@ -6501,8 +6349,8 @@ Locks: that one, for which it never waits.$$;
 --;
 -- calls: _queue_log_open
 -- changes: queue_log
-create or replace function _queue_log(in_entries bigint[], in_event text,
-    in_now bigint) returns void language plpgsql as $$
+create or replace function _queue_log(in_entries bigint[], in_events text[], in_topic text, in_now bigint) returns void
+    language plpgsql as $$
 begin
     if not exists (
         select from unnest(in_entries) e (entry), -- OFFSET: ADR 13
@@ -6511,49 +6359,37 @@ begin
         return;
     end if;
     perform _queue_log_open();
-    insert into queue_log (event, name, p_kind, p_key, entry, payload, payload_bytes, headers, created_at)
-    select in_event, q.p_kind, q.p_kind, q.p_key, q.entry, q.payload, q.payload_bytes, q.headers, in_now
-    from unnest(in_entries) with ordinality e (entry, n),
-        lateral (select m.* from delayed_queue m where m.entry = e.entry offset 0) q
-    join queue_kind k on k.p_kind = q.p_kind and k.log_seconds > 0
-    order by e.n;
-end $$;
---;
-comment on function _queue_log(bigint[], text, bigint) is
-$$Appends messages that came in to the log, where their kinds have log_seconds.
-in_entries: the messages, in their order. in_event: pushed, replaced. in_now: the time of the call.
-Locks: as _queue_log_open.$$;
---;
--- calls: _queue_log
-create or replace function _queue_log_put(in_kind text, in_key text, in_outcome text, in_on_duplicate text,
-    in_now bigint)
-    returns void language plpgsql as $$
-begin
-    if in_outcome = 'created' or in_outcome = 'replaced' and in_on_duplicate in ('replace', 'keep_time') then
-        perform _queue_log(array(select q.entry from delayed_queue q where q.p_kind = in_kind and q.p_key = in_key),
-            case in_outcome when 'created' then 'pushed' else 'replaced' end, in_now);
+    if in_topic is null then
+        insert into queue_log (event, name, p_kind, p_key, entry, payload, payload_bytes, headers, created_at)
+        select coalesce(e.event, 'pushed'), q.p_kind, q.p_kind, q.p_key, q.entry, q.payload, q.payload_bytes, q.headers,
+            in_now
+        from unnest(in_entries, in_events) with ordinality e (entry, event, n),
+            lateral (select m.* from delayed_queue m where m.entry = e.entry offset 0) q
+        join queue_kind k on k.p_kind = q.p_kind and k.log_seconds > 0
+        order by e.n;
+        return;
     end if;
+    with m as materialized (
+        select q.*, coalesce(e.event, 'pushed') as event, row_number() over (order by e.n) as n
+        from unnest(in_entries, in_events) with ordinality e (entry, event, n),
+            lateral (select o.* from delayed_queue o where o.entry = e.entry offset 0) q
+        join queue_kind k on k.p_kind = q.p_kind and k.log_seconds > 0),
+    f as (
+        insert into queue_log (event, name, topic, p_kind, p_key, entry, payload, payload_bytes, headers, created_at)
+        select m.event, in_topic, in_topic, m.p_kind, m.p_key, m.entry, m.payload, m.payload_bytes, m.headers, in_now
+        from m where m.n = 1
+        returning position)
+    insert into queue_log (event, topic, copy_of, p_kind, p_key, entry, payload, payload_bytes, headers, created_at)
+    select m.event, in_topic, f.position, m.p_kind, m.p_key, m.entry, m.payload, m.payload_bytes, m.headers, in_now
+    from m cross join f where m.n > 1
+    order by m.n;
 end $$;
 --;
-comment on function _queue_log_put(text, text, text, text, bigint) is
-$$Appends what a push did to the log, where the kind has log_seconds: pushed, or replaced where its content is new. What
-is held back by a hold comes when it is put in.
-in_kind, in_key: the message. in_outcome: of the push. in_on_duplicate: its option. in_now: the time of the call.
-Locks: as _queue_log_open.$$;
---;
--- calls: _queue_log_put
-create or replace function _queue_log_batch(in_kind text, in_messages jsonb, in_options jsonb, in_keys text[],
-    in_outcomes text[], in_now bigint) returns void language plpgsql as $$
-begin
-    perform _queue_log_put(in_kind, in_keys[m.n], in_outcomes[m.n],
-        coalesce(m.message ->> 'on_duplicate', in_options ->> 'on_duplicate'), in_now)
-    from jsonb_array_elements(in_messages) with ordinality m (message, n);
-end $$;
---;
-comment on function _queue_log_batch(text, jsonb, jsonb, text[], text[], bigint) is
-$$Appends what a queue_push_many did to the log, in the order of the batch.
-in_kind, in_messages, in_options: those of queue_push_many. in_keys, in_outcomes: of its messages. in_now: the time of
-the call.
+comment on function _queue_log(bigint[], text[], text, bigint) is
+$$Appends messages that came in to the log, where their kinds have log_seconds.
+in_entries: the messages, in their order. in_events: of each, pushed or replaced; NULL: pushed. in_topic: what was
+published: the first of them stands under it, the others are its copies; NULL: each stands under its kind. in_now: the
+time of the call.
 Locks: as _queue_log_open.$$;
 --;
 -- calls: _queue_log_open
@@ -6638,48 +6474,6 @@ topic.
 in_kind: the kind. in_now: the time of the call. in_max: how many rows at the most.
 Result: how many, those that stay for a topic included.
 Locks: the rows; what others have locked is left.$$;
---;
--- calls: _queue_log_open
--- changes: queue_log
-create or replace function _queue_log_published(in_kinds text[], in_made bigint[], in_onto jsonb, in_key text,
-    in_on_duplicate text, in_topic text, in_now bigint) returns void language plpgsql as $$
-declare
-    v_onto constant bigint[] := array(
-        select q.entry from delayed_queue q
-        where q.p_kind = any (in_kinds) and q.p_key = in_key and q.entry <> all (in_made)
-            and in_onto ->> q.p_kind = 'replaced' and in_on_duplicate in ('replace', 'keep_time'));
-    v_entries bigint[];
-begin
-    v_entries := array(
-        select e.entry from unnest(in_made || v_onto) e (entry), -- OFFSET: ADR 13
-            lateral (select m.p_kind from delayed_queue m where m.entry = e.entry offset 0) q
-            join queue_kind k on k.p_kind = q.p_kind and k.log_seconds > 0
-        order by e.entry = any (v_onto), q.p_kind);
-    if v_entries = '{}' then
-        return;
-    end if;
-    perform _queue_log_open();
-    with m as materialized (
-        select q.*, case when q.entry = any (v_onto) then 'replaced' else 'pushed' end as event, e.n
-        from unnest(v_entries) with ordinality e (entry, n),
-            lateral (select o.* from delayed_queue o where o.entry = e.entry offset 0) q),
-    f as (
-        insert into queue_log (event, name, topic, p_kind, p_key, entry, payload, payload_bytes, headers, created_at)
-        select m.event, in_topic, in_topic, m.p_kind, m.p_key, m.entry, m.payload, m.payload_bytes, m.headers, in_now
-            from m where m.n = 1
-        returning position)
-    insert into queue_log (event, topic, copy_of, p_kind, p_key, entry, payload, payload_bytes, headers, created_at)
-    select m.event, in_topic, f.position, m.p_kind, m.p_key, m.entry, m.payload, m.payload_bytes, m.headers, in_now
-    from m cross join f where m.n > 1
-    order by m.n;
-end $$;
---;
-comment on function _queue_log_published(text[], bigint[], jsonb, text, text, text, bigint) is
-$$Appends what a publish did to the log, for those of its kinds that have log_seconds: the first of them stands under
-the topic, the others are its copies.
-in_kinds: the kinds. in_made: the entries that it put in. in_onto: see _queue_publish_onto, NULL: none. in_on_duplicate:
-its option. The other parameters are those of queue_publish. in_now: the time of the call.
-Locks: as _queue_log_open.$$;
 --;
 create or replace function _queue_log_horizon() returns bigint language plpgsql as $$
 declare
@@ -7100,21 +6894,6 @@ comment on function _queue_index(bigint[]) is
 $$Puts messages into the index of filters, those of kinds that have one (filter_index), or anew where they are in it.
 in_entries: the messages, just put in or locked. One that has more than 256 terms gets a single one, by which every
 filter finds it.
-Locks: none but what it changes.$$;
---;
--- calls: _queue_index
-create or replace function _queue_index_keys(in_kind text, in_keys text[],
-    in_outcomes text[]) returns void language plpgsql as $$
-begin
-    perform _queue_index(array(
-        select q.entry from unnest(in_keys, in_outcomes) r (p_key, outcome), lateral ( -- OFFSET: ADR 13
-            select m.entry from delayed_queue m where m.p_kind = in_kind and m.p_key = r.p_key offset 0) q
-        where r.outcome in ('created', 'replaced')));
-end $$;
---;
-comment on function _queue_index_keys(text, text[], text[]) is
-$$Puts what a batch has pushed into the index of filters, see _queue_index.
-in_kind: the kind. in_keys, in_outcomes: of each message of the batch.
 Locks: none but what it changes.$$;
 --;
 -- changes: queue_term
@@ -7818,7 +7597,7 @@ begin
     end if;
     if v_keeps then
         perform _queue_take_back(v_entries, v_now);
-        perform _queue_index(v_entries), _queue_log(v_entries, 'pushed', v_now);
+        perform _queue_index(v_entries), _queue_log(v_entries, null::text[], null::text, v_now);
     end if;
     perform _queue_wake(k.p_kind, null) from (select distinct l.p_kind from landed l) k;
     -- for queue_stage_publish in the same transaction: how many have landed, and how many are new
@@ -9644,7 +9423,6 @@ revoke all on function
     _queue_find_expired(text, bigint, bigint, integer),
     _queue_find_terms(text, integer, bigint, jsonb, bigint[]),
     _queue_fold_counts(bigint),
-    _queue_carry_route(delayed_queue, text, text),
     _queue_forget_cursors(text, bigint),
     _queue_forget_terms(bigint[]),
     _queue_release_worker(text, jsonb, bigint, integer),
@@ -9655,14 +9433,12 @@ revoke all on function
     _queue_groups_due(bigint),
     _queue_held(text, bigint, bigint[], bigint),
     _queue_index(bigint[]),
-    _queue_index_keys(text, text[], text[]),
     _queue_instant(jsonb, text),
     _queue_integer(jsonb, text, bigint, bigint),
     _queue_intruders(oid),
     _queue_is_alive(integer, integer, bigint, bigint),
     _queue_is_heard(text),
     _queue_is_receipt(text),
-    _queue_is_remembered(text, text, bigint),
     _queue_remember(delayed_queue, text, text, bigint),
     _queue_key(bigint),
     _queue_check_inbox_row(queue_inbox, bigint),
@@ -9673,15 +9449,12 @@ revoke all on function
     _queue_line(text, text[], text[], boolean, boolean),
     _queue_line_up(bigint[]),
     _queue_events(jsonb),
-    _queue_log(bigint[], text, bigint),
-    _queue_log_batch(text, jsonb, jsonb, text[], text[], bigint),
+    _queue_log(bigint[], text[], text, bigint),
     _queue_log_ended(text[], text[], bigint[], text, text, bigint),
     _queue_log_horizon(),
     _queue_log_known(queue_reader, integer, bigint),
     _queue_log_missed(queue_reader),
     _queue_log_open(),
-    _queue_log_published(text[], bigint[], jsonb, text, text, text, bigint),
-    _queue_log_put(text, text, text, text, bigint),
     _queue_prune_log(text, bigint, bigint),
     _queue_read(queue_reader, integer, bigint),
     _queue_reader(text, text, jsonb),
@@ -9703,7 +9476,6 @@ revoke all on function
     _queue_next_local(queue_recurring, bigint),
     _queue_next_tick(queue_recurring, bigint),
     _queue_number(jsonb, text, numeric, numeric),
-    _queue_order_key(jsonb, jsonb),
     _queue_admit(queue_kind, integer, bigint),
     _queue_admitted(queue_kind, bigint[], integer[], bigint[], text[], bigint),
     _queue_promote(text, bigint, bigint, bigint, integer),
@@ -9711,14 +9483,12 @@ revoke all on function
     _queue_prune_groups(bigint, bigint),
     _queue_prune_kind(text, bigint, bigint),
     _queue_prune_terms(bigint),
-    _queue_publish_onto(text[], bigint[], text, jsonb, jsonb, bigint),
     _queue_push(text, text, jsonb, bytea, jsonb),
-    _queue_push_batch(queue_kind, jsonb, jsonb, bigint, boolean),
+    _queue_push_batch(queue_kind, jsonb, jsonb, bigint, boolean, boolean),
     _queue_push_options(jsonb, bigint),
-    _queue_put(text, text, jsonb, bytea, jsonb, smallint, bigint, bigint, integer, integer, text),
+    _queue_put(delayed_queue, text, bigint, bigint),
     _queue_put_inbox_rows(bigint, bigint, bigint, boolean, boolean),
-    _queue_put_onto(text, text, jsonb, bytea, jsonb, bigint, bigint, text),
-    _queue_put_in_line(text, text, jsonb, bytea, jsonb, smallint, bigint, bigint, integer, integer, text, text),
+    _queue_put_onto(delayed_queue, text, bigint),
     _queue_put_pending(delayed_queue, bigint),
     _queue_shared_cursor(text, bigint),
     _queue_ready(text, bigint),
@@ -9729,11 +9499,9 @@ revoke all on function
     _queue_receipts(jsonb),
     _queue_keep_cursor(text, text, queue_cursor, text, bigint, bigint, integer, tid[], bigint),
     _queue_deliver(queue_kind, integer, bigint, bigint, text, bytea, jsonb),
-    _queue_route(jsonb, jsonb),
     _queue_rule(jsonb),
     _queue_scan(text, bigint, integer, queue_cursor, text, bigint),
-    _queue_schedule(jsonb, bigint),
-    _queue_semaphores(jsonb, jsonb),
+    _queue_semaphores(jsonb),
     _queue_set_paused(text, boolean),
     _queue_server_run(),
     _queue_setting(text),
@@ -9741,7 +9509,6 @@ revoke all on function
     _queue_permits_lock(text[], boolean),
     _queue_permits_look(text, bigint, bigint),
     _queue_permits_next(text, text, bigint, bigint),
-    _queue_permits_pushed(text, text[], text[], boolean, bigint),
     _queue_permits_ready(text, bigint),
     _queue_permits_room(text, boolean, bigint),
     _queue_permits_settle(bigint[], text[], boolean, bigint),
@@ -9754,7 +9521,6 @@ revoke all on function
     _queue_stage_put(jsonb, text, bigint, jsonb, bigint),
     _queue_stage_remove(bigint, bigint),
     _queue_join_line(bigint[], text[]),
-    _queue_join_line_batch(text, jsonb, jsonb, text[], text[]),
     _queue_state(bigint, bigint, bigint),
     _queue_stream_fail(jsonb, bigint),
     _queue_stream_held(text, text, bigint),
@@ -9769,6 +9535,8 @@ revoke all on function
     _queue_text(jsonb, text),
     _queue_terms(text, jsonb),
     _queue_ticks(),
+    _queue_effort(),
+    _queue_no_look_is_due(text, queue_cursor, bigint),
     _queue_upkeep(queue_kind, bigint, bigint),
     _queue_use(queue_kind, bigint),
     _queue_wake(text, text),

@@ -207,7 +207,7 @@ comment on column queue_cursor.marks_at is 'When the next look from the older ma
 --;
 comment on column queue_cursor.turn_at is 'When the marks move on: the newer become the older, the places the newer; of the real clock.';
 --;
-comment on column queue_cursor.took is 'How long the last scan from the start took.';
+comment on column queue_cursor.took is 'What the last scan from the start cost, see _queue_effort.';
 --;
 comment on column queue_cursor.due is 'Where the timetable begins.';
 --;
@@ -221,7 +221,7 @@ comment on column queue_cursor.back_place is 'How far the look back has come in 
 --;
 comment on column queue_cursor.back_span is 'How much time a step of the look back covers.';
 --;
-comment on column queue_cursor.back_took is 'How long the present round of the look back has taken.';
+comment on column queue_cursor.back_took is 'What the present round of the look back has cost, see _queue_effort.';
 --;
 comment on column queue_cursor.hold_from is 'Where the notes of holds begin that have not ended, see queue_hold.';
 --;

@@ -5,7 +5,8 @@ create procedure _queue_message(in in_message longtext character set utf8mb4, in
     in in_defaults longtext character set utf8mb4, in in_now bigint, out out_key text collate exact,
     out out_payload longtext character set utf8mb4, out out_scheduled_at bigint, out out_priority smallint,
     out out_headers longtext character set utf8mb4, out out_attempts int, out out_max_attempts int,
-    out out_on_duplicate varchar(20) character set utf8mb4)
+    out out_on_duplicate varchar(20) character set utf8mb4, out out_route longtext character set utf8mb4,
+    out out_order varchar(200) collate exact, out out_semaphores longtext character set utf8mb4)
     comment 'One message of a batch, checked.
 in_message: {key, payload, and push options}. in_number: its place, from 1. in_defaults: the options of the batch; those
 of the message win. in_now: the time of the call.
@@ -42,6 +43,6 @@ begin
         set i = i + 1;
     end while;
     call _queue_push_options(json_merge_preserve(v_defaults, v_own), in_now, out_scheduled_at, out_priority,
-        out_headers, out_attempts, out_max_attempts, out_on_duplicate);
+        out_headers, out_attempts, out_max_attempts, out_on_duplicate, out_route, out_order, out_semaphores);
 end $$
 delimiter ;

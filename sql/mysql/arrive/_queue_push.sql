@@ -9,12 +9,12 @@ in_payload, in_payload_bytes: one of the two; neither: a payload of JSON null. T
 errors and the locks are those of queue_push.
 out_key, out_scheduled_at, out_outcome: the result.'
 push: begin
-    declare v_now, v_since, v_at bigint;
-    declare v_shape, v_headers, v_members longtext character set utf8mb4;
+    declare v_now, v_since, v_at, v_entry bigint;
+    declare v_shape, v_headers, v_route, v_semaphores longtext character set utf8mb4;
     declare v_priority smallint;
     declare v_attempts, v_max_attempts int;
     declare v_on_duplicate varchar(20) character set utf8mb4;
-    declare v_draining, v_filter, v_logs, v_restricted boolean;
+    declare v_draining, v_restricted boolean;
     declare v_order varchar(200) collate exact;
     declare continue handler for not found begin end;
     call queue_now(v_now);
@@ -27,9 +27,8 @@ push: begin
         call _queue_key(v_now, out_key);
     end if;
     call _queue_check_key(out_key, 'key');
-    select k.payload_shape, v_now - nullif(k.dedup_seconds, 0) * 1000000, k.draining, k.filter_index, k.log_seconds > 0,
-        k.roles is not null
-    into v_shape, v_since, v_draining, v_filter, v_logs, v_restricted
+    select k.payload_shape, v_now - nullif(k.dedup_seconds, 0) * 1000000, k.draining, k.roles is not null
+    into v_shape, v_since, v_draining, v_restricted
     from queue_kind k where k.p_kind = in_kind;
     if v_restricted then
         call _queue_check_roles(json_array(in_kind));
@@ -40,21 +39,9 @@ push: begin
         call _queue_check_fit(v_shape, in_payload, 'payload');
     end if;
     call _queue_push_options(in_options, v_now, v_at, v_priority, v_headers, v_attempts, v_max_attempts,
-        v_on_duplicate);
-    call _queue_put_new(null, in_kind, out_key, in_payload, in_payload_bytes, v_headers, v_priority, v_now, v_at,
-        v_attempts, v_max_attempts, v_on_duplicate, v_since, out_scheduled_at, out_outcome);
-    if v_filter and out_outcome in ('created', 'replaced') then
-        call _queue_index(null, in_kind, out_key);
-    end if;
-    if out_outcome = 'created'
-        and json_contains_path(in_options, 'one', '$.route', '$.group', '$.order_key', '$.semaphores') then
-        call _queue_pushed(in_kind, out_key, in_options, null, v_members);
-        call _queue_order_key(in_options, null, v_order);
-        call _queue_join_line(in_kind, out_key, v_order);
-        call _queue_enrol(v_members);
-    end if;
-    if v_logs then
-        call _queue_log_put(in_kind, out_key, out_outcome, v_on_duplicate, v_now);
-    end if;
+        v_on_duplicate, v_route, v_order, v_semaphores);
+    call _queue_put(v_entry, in_kind, out_key, in_payload, in_payload_bytes, v_headers, v_priority, v_now, v_at,
+        v_attempts, v_max_attempts, v_on_duplicate, v_since, v_route, json_value(in_options, '$.group'), null, v_order,
+        v_semaphores, out_scheduled_at, out_outcome);
 end $$
 delimiter ;

@@ -11,7 +11,7 @@ A payload must be small beside sort_buffer_size: MySQL sorts it with its key, an
 in_kind, in_messages: those of queue_push_many, an array. in_now: the time of the call. The other parameters are the
 columns, the same for all.
 out_outcomes: a letter a message, in their order: c for created, i for ignored; NULL where one of them is something
-else, which is left to _queue_push_each.
+else, which is left to _queue_push_batch.
 Locks: keys are put in in their order; a key that is there already is seen without a lock, as in _queue_put.
 differs: on PostgreSQL it is a part of queue_push_many.'
 begin

@@ -1,5 +1,5 @@
--- calls: _queue_check_kind, _queue_check_messages, _queue_check_roles, _queue_fail, _queue_index_keys,
---     _queue_log_batch, _queue_push_each, _queue_push_options, _queue_push_plain, queue_now
+-- calls: _queue_check_json, _queue_check_kind, _queue_check_roles, _queue_fail, _queue_push_batch,
+--     _queue_push_options, _queue_push_plain, queue_now
 drop procedure if exists queue_push_many;
 delimiter $$
 create procedure queue_push_many(in in_kind text collate exact, in in_messages longtext character set utf8mb4,
@@ -7,8 +7,7 @@ create procedure queue_push_many(in in_kind text collate exact, in in_messages l
     comment 'Puts many messages into a kind: all or, with an error, none.
 in_kind: the kind, 1 to 95 characters. in_messages: a JSON array of objects {key, payload, and push options}, see
 queue_push; without a key each gets a time-ordered UUID; NULL: none. Duplicates inside the batch are treated as if
-pushed one after another; where any has an on_duplicate of its own, those of one time are delivered in the order of
-their keys. in_options: push options for all; those of a message win.
+pushed one after another. in_options: push options for all; those of a message win.
 Result: a row a message, in their order: p_key, outcome as in queue_push.
 Errors: PQ007 for a kind that is for others. PQ001, PQ002, PQ003, naming the message as messages[0], messages[1], …;
 PQ004 while the kind is drained, and for a group that has finished.
@@ -19,10 +18,11 @@ begin
     declare v_outcomes, v_made longtext character set ascii;
     begin atomic
         declare v_now, v_at bigint;
-        declare v_keeps, v_draining, v_filter, v_logs, v_restricted boolean default false;
+        declare v_keeps, v_draining, v_restricted boolean default false;
         declare v_headers longtext character set utf8mb4;
         declare v_priority smallint;
         declare v_attempts, v_max_attempts int;
+        declare v_none longtext character set utf8mb4;
         declare v_on_duplicate varchar(20) character set utf8mb4;
         declare continue handler for not found begin end;
         set v_outcomes = null, v_made = null;
@@ -31,12 +31,16 @@ begin
         if in_messages is null or length(in_messages) < 99 and in_messages regexp '^[[:space:]]*null[[:space:]]*$' then
             set in_messages = '[]';
         end if;
-        call _queue_check_messages(in_messages);
+        call _queue_check_json(in_messages, 'PQ003', 'messages');
+        if json_type(in_messages) <> 'ARRAY' then
+            call _queue_fail('PQ001', 'messages', in_messages,
+                'must be a JSON array of {key, payload, and push options}');
+        end if;
         call _queue_push_options(in_options, v_now, v_at, v_priority, v_headers, v_attempts, v_max_attempts,
-            v_on_duplicate);
+            v_on_duplicate, v_none, v_none, v_none);
         select k.payload_shape is not null or k.dedup_seconds > 0 or k.filter_index
-            or k.log_seconds > 0, k.draining, k.filter_index, k.log_seconds > 0, k.roles is not null
-        into v_keeps, v_draining, v_filter, v_logs, v_restricted
+            or k.log_seconds > 0, k.draining, k.roles is not null
+        into v_keeps, v_draining, v_restricted
         from queue_kind k where k.p_kind = in_kind;
         if v_restricted then
             call _queue_check_roles(json_array(in_kind));
@@ -52,13 +56,7 @@ begin
                 v_outcomes);
         end if;
         if v_outcomes is null then
-            call _queue_push_each(in_kind, in_messages, in_options, v_now, v_outcomes, v_made);
-            if v_filter then
-                call _queue_index_keys(in_kind, in_messages, v_outcomes, v_made);
-            end if;
-        end if;
-        if v_logs then
-            call _queue_log_batch(in_kind, in_messages, in_options, v_outcomes, v_made, v_now);
+            call _queue_push_batch(in_kind, in_messages, in_options, v_now, v_outcomes, v_made);
         end if;
     end atomic;
     select coalesce(r.p_key, substr(v_made, 36 * r.place - 35, 36)) as p_key,

@@ -54,8 +54,8 @@ begin
             where q.entry = v_letter and q.source_kind = v_source_kind and q.source_key = v_source_key;
         set v_suffix = concat('~', in_entry, v_suffix); -- an entry number is used once
     end while;
-    call _queue_index(v_letter, null, null);
-    call _queue_log_entries(json_array(v_letter + 0), in_now);
+    call _queue_index(json_array(v_letter + 0));
+    call _queue_log_entries(json_array(json_array(v_letter + 0, 'pushed')), null, in_now);
     if v_member is not null then
         call _queue_members_dead(v_member, v_letter, in_error, in_now);
     end if;

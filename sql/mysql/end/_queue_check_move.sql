@@ -13,13 +13,14 @@ begin
     declare v_priority smallint;
     declare v_attempts, v_max_attempts int;
     declare v_headers, v_key longtext character set utf8mb4;
+    declare v_none longtext character set utf8mb4;
     declare v_on_duplicate varchar(20) character set utf8mb4;
     call _queue_check_kind(in_to_kind, 95, concat(in_place, 'to_kind'));
     if in_options is not null then
         call _queue_check_options(in_options, 'payload,headers,key,delay_seconds,priority,on_duplicate',
             concat(in_place, 'options'));
         call _queue_push_options(json_remove(in_options, '$.payload', '$.key'), in_now, v_at, v_priority, v_headers,
-            v_attempts, v_max_attempts, v_on_duplicate);
+            v_attempts, v_max_attempts, v_on_duplicate, v_none, v_none, v_none);
         if json_contains_path(in_options, 'one', '$.payload') then
             call _queue_check_payload(json_extract(in_options, '$.payload'), concat(in_place, 'payload'));
         end if;

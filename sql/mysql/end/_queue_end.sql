@@ -1,5 +1,4 @@
--- calls: _queue_advance, _queue_carry_route, _queue_carry_semaphores, _queue_index, _queue_join_line, _queue_log,
---     _queue_log_put, _queue_permits_note, _queue_put
+-- calls: _queue_advance, _queue_log, _queue_permits_note, _queue_put
 -- changes: delayed_queue, queue_count, queue_dedup, queue_history
 drop procedure if exists _queue_end;
 delimiter $$
@@ -20,7 +19,7 @@ begin
     declare v_bytes longblob;
     declare v_priority smallint;
     declare v_max_attempts int;
-    declare v_at, v_member bigint;
+    declare v_at, v_member, v_entry bigint;
     declare v_pending, v_history, v_dedup, v_logs, v_pushed boolean;
     declare v_deliveries int;
     declare v_outcome varchar(10) character set utf8mb4;
@@ -65,22 +64,8 @@ begin
         call _queue_permits_note(in_entry, v_semaphores);
     end if;
     if v_pending then
-        call _queue_put(null, v_kind, v_key, v_payload, v_bytes, v_headers, v_priority, in_now, v_at, 0, v_max_attempts,
-            'ignore', v_at, v_outcome);
-        if v_outcome = 'created' then
-            call _queue_index(null, v_kind, v_key);
-        end if;
-        if (v_route is not null or v_member is not null) and v_outcome = 'created' then
-            call _queue_carry_route(v_kind, v_key, v_route, v_member);
-        end if;
-        if v_order is not null and v_outcome = 'created' then
-            call _queue_join_line(v_kind, v_key, v_order);
-        elseif v_semaphores is not null and v_outcome = 'created' then
-            call _queue_carry_semaphores(v_kind, v_key, v_semaphores);
-        end if;
-        if v_logs then
-            call _queue_log_put(v_kind, v_key, v_outcome, null, in_now);
-        end if;
+        call _queue_put(v_entry, v_kind, v_key, v_payload, v_bytes, v_headers, v_priority, in_now, v_at, 0,
+            v_max_attempts, 'ignore', null, v_route, null, v_member, v_order, v_semaphores, v_at, v_outcome);
     end if;
 end $$
 delimiter ;

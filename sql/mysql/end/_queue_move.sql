@@ -16,9 +16,10 @@ move: begin
     declare v_bytes longblob;
     declare v_priority, v_other_priority smallint;
     declare v_attempts, v_max_attempts int;
-    declare v_at, v_member bigint;
+    declare v_at, v_member, v_entry bigint;
+    declare v_none longtext character set utf8mb4;
     declare v_on_duplicate varchar(20) character set utf8mb4;
-    declare v_draining, v_filter, v_logs boolean;
+    declare v_draining boolean;
     declare v_order varchar(200) collate exact;
     declare continue handler for not found begin end;
     select q.p_kind, q.p_key, q.payload, q.payload_bytes, q.headers, q.priority, q.route, q.member, q.order_key,
@@ -34,8 +35,7 @@ move: begin
         set v_payload = json_extract(in_options, '$.payload');
         set v_bytes = null;
     end if;
-    select k.payload_shape, k.draining and in_to_kind <> v_kind, k.filter_index, k.log_seconds > 0 into v_shape,
-        v_draining, v_filter, v_logs
+    select k.payload_shape, k.draining and in_to_kind <> v_kind into v_shape, v_draining
     from queue_kind k where k.p_kind = in_to_kind;
     if v_draining then
         call _queue_fail('PQ004', concat('to_kind of "', left(v_key, 40), '"'), in_to_kind,
@@ -44,7 +44,7 @@ move: begin
         call _queue_check_fit(v_shape, v_payload, concat('payload of "', left(v_key, 40), '"'));
     end if;
     call _queue_push_options(json_remove(in_options, '$.payload', '$.key', '$.next', '$.result'), in_now, v_at,
-        v_other_priority, v_other_headers, v_attempts, v_max_attempts, v_on_duplicate);
+        v_other_priority, v_other_headers, v_attempts, v_max_attempts, v_on_duplicate, v_none, v_none, v_none);
     if json_value(in_options, '$.priority') is not null then
         set v_priority = v_other_priority;
     end if;
@@ -54,26 +54,13 @@ move: begin
     if json_contains_path(in_options, 'one', '$.key') then
         call _queue_text(in_options, 'key', v_other_key);
     end if;
-    call _queue_put(null, in_to_kind, coalesce(v_other_key, v_key), v_payload, v_bytes, v_headers, v_priority, in_now,
-        v_at, 0, null, v_on_duplicate, v_at, out_outcome);
-    if v_filter and out_outcome in ('created', 'replaced') then
-        call _queue_index(null, in_to_kind, coalesce(v_other_key, v_key));
-    end if;
     if json_contains_path(in_options, 'one', '$.next') then
         set v_route = nullif(json_remove(v_route, '$[0]'), '[]');
     end if;
-    if (v_route is not null or v_member is not null) and out_outcome = 'created' then
-        call _queue_carry_route(in_to_kind, coalesce(v_other_key, v_key), v_route, v_member);
-    elseif v_member is not null then
+    call _queue_put(v_entry, in_to_kind, coalesce(v_other_key, v_key), v_payload, v_bytes, v_headers, v_priority,
+        in_now, v_at, 0, null, v_on_duplicate, null, v_route, null, v_member, v_order, v_semaphores, v_at, out_outcome);
+    if v_member is not null and out_outcome <> 'created' then
         call _queue_members_end(json_array(v_member + 0), 'duplicate', json_extract(in_options, '$.result'), in_now);
-    end if;
-    if v_order is not null and out_outcome = 'created' then
-        call _queue_join_line(in_to_kind, coalesce(v_other_key, v_key), v_order);
-    elseif v_semaphores is not null and out_outcome = 'created' then
-        call _queue_carry_semaphores(in_to_kind, coalesce(v_other_key, v_key), v_semaphores);
-    end if;
-    if v_logs then
-        call _queue_log_put(in_to_kind, coalesce(v_other_key, v_key), out_outcome, v_on_duplicate, in_now);
     end if;
     set out_outcome = if(out_outcome = 'ignored', 'duplicate', 'moved');
 end $$

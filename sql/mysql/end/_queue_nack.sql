@@ -52,7 +52,7 @@ nack: begin
         update delayed_queue q set q.payload = json_extract(in_options, '$.payload'), q.payload_bytes = null
         where q.entry = in_entry;
         if v_filter then
-            call _queue_index(in_entry, null, null);
+            call _queue_index(json_array(in_entry + 0));
         end if;
     end if;
     if coalesce(v_final, false) or v_counts and v_attempts >= coalesce(v_max_attempts, v_most) then

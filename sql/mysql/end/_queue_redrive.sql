@@ -1,5 +1,4 @@
--- calls: _queue_carry_route, _queue_carry_semaphores, _queue_end, _queue_index, _queue_join_line, _queue_log_put,
---     _queue_put
+-- calls: _queue_end, _queue_put
 -- changes: delayed_queue
 drop procedure if exists _queue_redrive;
 delimiter $$
@@ -15,7 +14,7 @@ begin
     declare v_bytes longblob;
     declare v_priority smallint;
     declare v_draining int;
-    declare v_initially, v_at, v_member bigint;
+    declare v_initially, v_at, v_member, v_entry bigint;
     declare v_outcome varchar(10) character set utf8mb4;
     declare v_order varchar(200) collate exact;
     select q.source_kind, q.source_key, q.payload, q.payload_bytes, q.headers, q.source_priority, q.errors,
@@ -26,23 +25,13 @@ begin
     select count(*) into v_draining from queue_kind k where k.p_kind = v_kind and k.draining;
     set out_went = false;
     if v_draining = 0 then
-        call _queue_put(null, v_kind, v_key, v_payload, v_bytes, v_headers, v_priority, in_now, in_now, 0, null,
-            'ignore', v_at, v_outcome);
+        call _queue_put(v_entry, v_kind, v_key, v_payload, v_bytes, v_headers, v_priority, in_now, in_now, 0, null,
+            'ignore', null, v_route, null, v_member, v_order, v_semaphores, v_at, v_outcome);
         set out_went = v_outcome = 'created';
     end if;
     if out_went then
-        call _queue_index(null, v_kind, v_key);
         update delayed_queue q set q.errors = v_errors, q.scheduled_at_initially = v_initially
-        where q.p_kind = v_kind and q.p_key = v_key and v_errors is not null;
-        if v_route is not null or v_member is not null then
-            call _queue_carry_route(v_kind, v_key, v_route, v_member);
-        end if;
-        if v_order is not null then
-            call _queue_join_line(v_kind, v_key, v_order);
-        elseif v_semaphores is not null then
-            call _queue_carry_semaphores(v_kind, v_key, v_semaphores);
-        end if;
-        call _queue_log_put(v_kind, v_key, v_outcome, null, in_now);
+        where q.entry = v_entry and v_errors is not null;
         call _queue_end(in_entry, 'moved', v_kind, in_now);
     end if;
 end $$

@@ -1,4 +1,4 @@
--- calls: _queue_boolean, _queue_forget_terms, _queue_index_all
+-- calls: _queue_boolean, _queue_forget_terms, _queue_index
 -- changes: queue_kind
 drop procedure if exists _queue_define_filter;
 delimiter $$
@@ -21,7 +21,7 @@ begin
         select json_arrayagg(q.entry) into v_entries from delayed_queue q force index (delayed_queue_key)
         where q.p_kind = in_kind and v_on <> exists (select 1 from queue_term t where t.entry = q.entry);
         if v_on then
-            call _queue_index_all(coalesce(v_entries, '[]'));
+            call _queue_index(coalesce(v_entries, '[]'));
         else
             call _queue_forget_terms(v_entries, v_rows);
         end if;

@@ -6,7 +6,7 @@ in_group: the group. in_now: the time of the call.
 Locks: the group, and where it finishes the message that has the key of the continuation.'
 finishing: begin
     declare v_closed, v_fails, v_failed boolean;
-    declare v_open, v_dead, v_members, v_expected, v_delay, v_at bigint;
+    declare v_open, v_dead, v_members, v_expected, v_delay, v_at, v_entry bigint;
     declare v_kind, v_fail_kind varchar(100) collate exact;
     declare v_key varchar(200) collate exact;
     declare v_payload, v_results longtext character set utf8mb4;
@@ -45,12 +45,8 @@ finishing: begin
             where m.group_name = in_group and m.done_at is not null order by m.member limit 1000000000) r;
         set v_payload = json_merge_preserve(json_remove(v_payload, '$.results'),
             concat('{"results": ', coalesce(v_results, '[]'), '}'));
-        call _queue_put(null, v_kind, v_key, v_payload, null, null, v_priority, in_now, in_now + v_delay, 0, null,
-            'replace', v_at, v_outcome);
-        if v_outcome in ('created', 'replaced') then
-            call _queue_index(null, v_kind, v_key);
-        end if;
-        call _queue_log_put(v_kind, v_key, v_outcome, 'replace', in_now);
+        call _queue_put(v_entry, v_kind, v_key, v_payload, null, null, v_priority, in_now, in_now + v_delay, 0, null,
+            'replace', null, null, null, null, null, null, v_at, v_outcome);
     end if;
 end $$
 delimiter ;

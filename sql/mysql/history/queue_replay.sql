@@ -1,4 +1,4 @@
--- calls: _queue_check_kind, _queue_check_options, _queue_check_roles, _queue_epoch, _queue_fail, _queue_index_all,
+-- calls: _queue_check_kind, _queue_check_options, _queue_check_roles, _queue_epoch, _queue_fail, _queue_index,
 --     _queue_instant, _queue_integer, _queue_log_entries, _queue_text, queue_now
 -- changes: delayed_queue
 drop procedure if exists queue_replay;
@@ -86,12 +86,15 @@ begin
         select count(*) into v_went
         from json_table(v_list, '$[*]' columns (entry bigint path '$[0]')) j
             straight_join delayed_queue q force index (primary) on q.entry = j.entry;
-        set v_list = coalesce(json_extract(v_list, '$[*][0]'), '[]');
         if v_filter then
-            call _queue_index_all(v_list);
+            call _queue_index(json_extract(v_list, '$[*][0]'));
         end if;
         if v_logs then
-            call _queue_log_entries(v_list, v_now);
+            /*M!100600 set statement group_concat_max_len = 1000000000 for */
+            select json_arrayagg(json_array(s.entry + 0, 'pushed')) into v_list
+            from (select j.entry from json_table(v_list, '$[*]' columns (entry bigint path '$[0]')) j
+                order by j.entry limit 1000000000) s;
+            call _queue_log_entries(coalesce(v_list, '[]'), null, v_now);
         end if;
     end atomic;
     select v_went as went, v_looked - v_went as stayed;

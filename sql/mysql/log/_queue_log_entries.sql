@@ -1,30 +1,41 @@
 -- calls: _queue_log
 drop procedure if exists _queue_log_entries;
 delimiter $$
-create procedure _queue_log_entries(in in_entries longtext character set utf8mb4, in in_now bigint)
+create procedure _queue_log_entries(in in_list longtext character set utf8mb4, in in_topic text collate exact,
+    in in_now bigint)
     comment 'Appends messages that came in to the log, where their kinds have log_seconds.
-in_entries: a JSON array of their entries; those that aren''t there are left out. in_now: the time of the call.
+in_list: a JSON array of arrays, in their order: an entry, and its event: pushed, replaced, or null for none; entries
+that aren''t there are left out. in_topic: what was published: the first of them stands under it, the others are its
+copies; NULL: each stands under its kind. in_now: the time of the call.
 Locks: as _queue_log_open.
 differs: on PostgreSQL it is _queue_log.'
 begin
-    declare v_entry bigint;
+    declare v_entry, v_first bigint;
+    declare v_event varchar(10) character set utf8mb4;
+    declare v_kind varchar(100) collate exact;
     declare v_done boolean default false;
     declare c cursor for
-        select q.entry
-        from json_table(in_entries, '$[*]' columns (entry bigint path '$')) j
+        select q.p_kind, q.entry, j.event
+        from json_table(in_list, '$[*]' columns (place for ordinality, entry bigint path '$[0]',
+            event varchar(10) character set utf8mb4 path '$[1]')) j
             straight_join delayed_queue q force index (primary) on q.entry = j.entry
             straight_join queue_kind k on k.p_kind = q.p_kind and k.log_seconds > 0
-        order by q.entry;
+        where j.event is not null
+        order by j.place;
     open c;
     messages: loop
         begin
             declare continue handler for not found set v_done = true;
-            fetch c into v_entry;
+            fetch c into v_kind, v_entry, v_event;
         end;
         if v_done then
             leave messages;
         end if;
-        call _queue_log(v_entry, 'pushed', null, null, null, in_now);
+        call _queue_log(v_entry, v_event, null, in_topic, v_first, in_now);
+        if in_topic is not null and v_first is null then
+            select l.position into v_first from queue_log l force index (queue_log_kind)
+            where l.p_kind = v_kind and l.entry = v_entry order by l.position desc limit 1;
+        end if;
     end loop;
     close c;
 end $$

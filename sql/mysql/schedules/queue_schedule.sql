@@ -42,6 +42,7 @@ begin
         declare v_priority smallint;
         declare v_either, v_paused boolean;
         declare v_zone varchar(64) character set utf8mb4;
+        declare v_none longtext character set utf8mb4;
         declare v_on_duplicate varchar(20) character set utf8mb4;
         declare v_rule, v_push, v_headers, v_shape longtext character set utf8mb4;
         declare v_catch_up text collate exact;
@@ -65,7 +66,7 @@ begin
         set v_push = json_remove(in_options, '$.every_seconds', '$.daily_at', '$.cron', '$.time_zone', '$.catch_up',
             '$.until', '$.paused');
         call _queue_push_options(v_push, v_now, v_at, v_priority, v_headers, v_attempts, v_max_attempts,
-            v_on_duplicate);
+            v_on_duplicate, v_none, v_none, v_none);
         call _queue_text(in_options, 'catch_up', v_catch_up);
         if v_catch_up not in ('all', 'last', 'skip') then
             call _queue_fail('PQ002', 'catch_up', v_catch_up, 'must be all, last or skip');

@@ -44,10 +44,9 @@ begin
         if v_bytes is null then
             set v_payload = coalesce(v_payload, 'null');
         end if;
-        call _queue_put(null, v_kind, v_key, v_payload, v_bytes, null, 0, in_now, in_now, 0, null, 'ignore', v_at,
-            v_outcome);
+        call _queue_put(v_entry, v_kind, v_key, v_payload, v_bytes, null, 0, in_now, in_now, 0, null, 'ignore', null,
+            null, null, null, null, null, v_at, v_outcome);
         if v_outcome = 'created' then
-            select q.entry into v_entry from delayed_queue q where q.p_kind = v_kind and q.p_key = v_key for update;
             call _queue_bury(v_entry, v_error, in_now);
         end if;
     end if;

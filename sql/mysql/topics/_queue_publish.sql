@@ -1,4 +1,4 @@
--- calls: _queue_check_options, _queue_index, _queue_lock, _queue_push_options, _queue_put_new
+-- calls: _queue_check_options, _queue_index, _queue_lock, _queue_push_options, _queue_put
 -- changes: delayed_queue
 drop procedure if exists _queue_publish;
 delimiter $$
@@ -9,12 +9,13 @@ create procedure _queue_publish(in in_list longtext character set utf8mb4, in in
 in_list: the kinds, see _queue_subscribed. in_now: the time of the call. The other parameters and the locks are those of
 queue_publish.
 out_answer: a JSON array of arrays: kind, scheduled_at, outcome.
-differs: on PostgreSQL it is a part of queue_publish, and _queue_publish_onto.'
+differs: on PostgreSQL it is a part of queue_publish.'
 begin
     declare v_at, v_one_at, v_entry, v_since bigint;
     declare v_headers, v_taken longtext character set utf8mb4;
     declare v_priority smallint;
     declare v_attempts, v_max_attempts int;
+    declare v_none longtext character set utf8mb4;
     declare v_on_duplicate varchar(20) character set utf8mb4;
     declare v_outcome varchar(10) character set utf8mb4;
     declare v_kind text collate exact;
@@ -28,7 +29,7 @@ begin
     call _queue_check_options(in_options,
         'delay_seconds,scheduled_at,priority,headers,attempts,max_attempts,on_duplicate', 'options');
     call _queue_push_options(in_options, in_now, v_at, v_priority, v_headers, v_attempts, v_max_attempts,
-        v_on_duplicate);
+        v_on_duplicate, v_none, v_none, v_none);
     select count(*) > 0 into v_remembers
     from json_table(in_list, '$[*]' columns (p_kind varchar(100) collate exact path '$[1]')) j
         straight_join queue_kind k on k.p_kind = j.p_kind and (k.dedup_seconds > 0 or k.filter_index);
@@ -69,10 +70,10 @@ begin
             if v_done then
                 leave kinds;
             end if;
-            call _queue_put_new(v_entry, v_kind, in_key, in_payload, null, v_headers, v_priority, in_now, v_at,
-                v_attempts, v_max_attempts, v_on_duplicate, v_since, v_one_at, v_outcome);
+            call _queue_put(v_entry, v_kind, in_key, in_payload, null, v_headers, v_priority, in_now, v_at, v_attempts,
+                v_max_attempts, v_on_duplicate, v_since, null, null, null, null, null, v_one_at, v_outcome);
             if v_outcome in ('created', 'replaced') then
-                call _queue_index(null, v_kind, in_key);
+                call _queue_index(json_array(v_entry + 0));
             end if;
             set out_answer = json_array_append(out_answer, '$', json_array(v_kind, v_one_at + 0, v_outcome));
         end loop;

@@ -1,5 +1,5 @@
 -- calls: _queue_check_fit, _queue_check_key, _queue_check_payload, _queue_check_roles, _queue_check_topic,
---     _queue_fail, _queue_key, _queue_log_published, _queue_publish, _queue_subscribed, queue_now
+--     _queue_fail, _queue_key, _queue_log_entries, _queue_publish, _queue_subscribed, queue_now
 drop procedure if exists queue_publish;
 delimiter $$
 create procedure queue_publish(in in_topic text collate exact, in in_key text collate exact,
@@ -75,7 +75,19 @@ begin
         close c;
         call _queue_publish(v_list, v_key, in_payload, in_options, v_now, v_answer);
         if v_logs then
-            call _queue_log_published(v_answer, v_key, json_value(in_options, '$.on_duplicate'), in_topic, v_now);
+            /*M!100600 set statement group_concat_max_len = 1000000000 for */
+            select json_arrayagg(json_array(s.entry + 0, s.event)) into v_list
+            from (
+                select q.entry, if(j.outcome = 'created', 'pushed', 'replaced') as event
+                from json_table(v_answer, '$[*]' columns (place for ordinality,
+                    p_kind varchar(100) collate exact path '$[0]',
+                    outcome varchar(10) character set utf8mb4 path '$[2]')) j
+                    straight_join delayed_queue q force index (delayed_queue_key) on q.p_kind = j.p_kind
+                        and q.p_key = v_key
+                where j.outcome = 'created' or j.outcome = 'replaced'
+                    and json_value(in_options, '$.on_duplicate') in ('replace', 'keep_time')
+                order by j.outcome, j.place limit 1000000000) s;
+            call _queue_log_entries(coalesce(v_list, '[]'), in_topic, v_now);
         end if;
     end atomic;
     select r.p_kind, v_key as p_key, r.scheduled_at, r.outcome

@@ -2,18 +2,16 @@
 drop procedure if exists _queue_semaphores;
 delimiter $$
 create procedure _queue_semaphores(in in_options longtext character set utf8mb4,
-    in in_message longtext character set utf8mb4, out out_names longtext character set utf8mb4)
+    out out_names longtext character set utf8mb4)
     comment 'The semaphores of a push, checked.
-in_options: those of a push; NULL for none. in_message: a message of a batch, whose own semaphores win; NULL: there is
-no batch.
+in_options: those of a push.
 Result: their names; NULL: none.
 Errors: PQ002, also for one that isn''t there, and together with an order key.
 differs: the result is out_names, a JSON array.'
 begin
     declare v_number, v_bad int default 0;
     declare v_missing varchar(100) collate exact;
-    set out_names = json_extract(if(json_contains_path(in_message, 'one', '$.semaphores'), in_message, in_options),
-        '$.semaphores');
+    set out_names = json_extract(in_options, '$.semaphores');
     if json_type(out_names) = 'NULL' then
         set out_names = null;
     elseif json_type(out_names) = 'ARRAY' then
@@ -27,9 +25,7 @@ begin
         call _queue_fail('PQ002', 'semaphores', out_names,
             'must be an array of 1 to 8 different names of 1 to 100 characters');
     end if;
-    if out_names is not null and coalesce(json_type(json_extract(
-        if(json_contains_path(in_message, 'one', '$.order_key'), in_message, in_options), '$.order_key')),
-            'NULL') <> 'NULL' then
+    if out_names is not null and coalesce(json_type(json_extract(in_options, '$.order_key')), 'NULL') <> 'NULL' then
         call _queue_fail('PQ002', 'semaphores', out_names, 'can''t be together with an order_key');
     end if;
     select min(n.name) into v_missing

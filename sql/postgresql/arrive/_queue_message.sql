@@ -1,7 +1,8 @@
 -- calls: _queue_check_key, _queue_check_payload, _queue_fail, _queue_key, _queue_push_options
 create or replace function _queue_message(in_message jsonb, in_number bigint, in_defaults jsonb, in_now bigint,
     out p_key text, out scheduled_at bigint, out priority smallint, out headers jsonb, out attempts integer,
-    out max_attempts integer, out on_duplicate text) language plpgsql as $$
+    out max_attempts integer, out on_duplicate text, out route jsonb, out order_key text, out semaphores text[])
+    language plpgsql as $$
 declare
     v_place constant text := 'messages[' || in_number - 1 || ']';
     v_own jsonb;
@@ -26,6 +27,9 @@ begin
     attempts := v_options.attempts;
     max_attempts := v_options.max_attempts;
     on_duplicate := v_options.on_duplicate;
+    route := v_options.route;
+    order_key := v_options.order_key;
+    semaphores := v_options.semaphores;
 end $$;
 
 comment on function _queue_message(jsonb, bigint, jsonb, bigint) is

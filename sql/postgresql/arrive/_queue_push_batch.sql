@@ -1,12 +1,10 @@
 -- calls: _queue_enrol, _queue_index, _queue_join_line, _queue_line, _queue_line_up, _queue_log, _queue_message,
---     _queue_order_key, _queue_permits_settle, _queue_push_options, _queue_route, _queue_semaphores, _queue_take_back
+--     _queue_permits_settle, _queue_push_options, _queue_put_onto, _queue_take_back
 -- changes: delayed_queue
 create or replace function _queue_push_batch(in_kind queue_kind, in_messages jsonb, in_options jsonb, in_now bigint,
-    in_sorted boolean)
-    returns table (p_key text, outcome text) language plpgsql as $$
+    in_changes boolean, in_sorted boolean) returns table (p_key text, outcome text) language plpgsql as $$
 declare
-    v_default record;
-    v_route jsonb; v_order text; v_semaphores text[];
+    v_default constant record := _queue_push_options(in_options, in_now);
     v_more constant boolean :=
         in_messages @? '$[*] ? (exists (@.group) || exists (@.order_key) || exists (@.semaphores))';
     v_heads jsonb;
@@ -14,45 +12,51 @@ declare
     v_keys text[];
     v_entries bigint[];
     v_late bigint[] := '{}';
+    v_each record;
+    v_row delayed_queue;
+    v_put record;
+    v_onto bigint[] := '{}'; v_logged bigint[];
+    v_outcomes text[]; v_events text[];
+    v_waits_for text[];
 begin
-    v_default := _queue_push_options(in_options, in_now);
-    if in_options is not null then
-        v_route := _queue_route(in_options, null::jsonb);
-        v_order := _queue_order_key(in_options, null::jsonb);
-        v_semaphores := _queue_semaphores(in_options, null::jsonb);
-    end if;
-    if v_order is not null or v_more and in_messages @? '$[*].order_key' then
+    if v_default.order_key is not null or v_more and in_messages @? '$[*].order_key' then
         -- what comes behind one that is there waits at once; all others have to be in before they may wait for who puts
         -- a first one in
-        select _queue_line(in_kind.p_kind, array_agg(distinct o.order_key), array_agg(m.message ->> 'key'), false,
+        select _queue_line(in_kind.p_kind, array_agg(distinct o.order_key), array_agg(m.message ->> 'key'), in_changes,
             false) into v_heads
         from jsonb_array_elements(in_messages) m (message),
             lateral (select case when m.message ? 'order_key' then m.message ->> 'order_key'
-            else v_order end) o (order_key)
-        where o.order_key is not null;
+            else v_default.order_key end) o (order_key)
+        where in_changes or o.order_key is not null;
+    elsif in_changes then
+        perform q.entry from delayed_queue q
+        where q.entry = any (array(
+            select k.entry from jsonb_array_elements(in_messages) m (message), lateral ( -- OFFSET: ADR 13
+                select o.entry from delayed_queue o where o.p_kind = in_kind.p_kind
+                    and o.p_key = m.message ->> 'key' offset 0) k))
+        order by q.entry + 0 for update; -- + 0: ADR 13
     end if;
     with e as materialized (
         -- most messages are a key, a payload and perhaps an order key: those are checked here, all others one by one
         select m.n, nextval('delayed_queue_entry_seq'::regclass) as entry, m.message,
-            coalesce(m.message ->> 'order_key', v_order) as order_key,
+            coalesce(m.message ->> 'order_key', v_default.order_key) as order_key,
             (jsonb_typeof(m.message) = 'object' and m.message - '{key,payload,order_key}'::text[] = '{}'
             and jsonb_typeof(m.message -> 'key') = 'string' and char_length(m.message ->> 'key') between 1 and 200
             and (not m.message ? 'order_key' or jsonb_typeof(m.message -> 'order_key') = 'string'
-                and char_length(m.message ->> 'order_key') between 1 and 200 and v_semaphores is null)
+                and char_length(m.message ->> 'order_key') between 1 and 200 and v_default.semaphores is null)
             and m.message ? 'payload' and not jsonb_path_exists(m.message, '$.**{32}')) is true as plain
         from jsonb_array_elements(in_messages) with ordinality m (message, n)),
     m as materialized (
         select e.n, e.entry, (e.message ->> 'key') collate "C" as p_key, e.message -> 'payload' as payload,
             v_default.scheduled_at, v_default.priority, v_default.headers, v_default.attempts, v_default.max_attempts,
-            v_route as route, e.order_key collate "C", case
-            when v_heads ? e.order_key then true end as waits, v_semaphores as semaphores
+            v_default.route, e.order_key collate "C", case
+            when v_heads ? e.order_key then true end as waits, v_default.semaphores
         from e where e.plain
         union all
         select e.n, e.entry, o.p_key collate "C", coalesce(e.message -> 'payload', 'null'), o.scheduled_at, o.priority,
-            o.headers, o.attempts, o.max_attempts, _queue_route(in_options, e.message), k.order_key collate "C", case
-            when v_heads ? k.order_key then true end, _queue_semaphores(in_options, e.message)
-        from e, _queue_message(e.message, e.n, in_options, in_now) o,
-            _queue_order_key(in_options, e.message) k (order_key) where not e.plain),
+            o.headers, o.attempts, o.max_attempts, o.route, o.order_key collate "C", case
+            when v_heads ? o.order_key then true end, o.semaphores
+        from e, _queue_message(e.message, e.n, in_options, in_now) o where not e.plain),
     i as (
         insert into delayed_queue as q (entry, p_kind, p_key, payload, headers, priority, scheduled_at,
             scheduled_at_initially, created_at, attempts, max_attempts, ready_at, due_at, route, order_key, order_waits,
@@ -81,8 +85,43 @@ begin
             else in_options end) ->> 'order_key') o (order_key)
         where o.order_key is not null and not v_heads ? o.order_key and v_entries[m.n] <> all (v_late);
     end if;
+    v_logged := v_entries;
+    if in_changes then
+        v_outcomes := array_fill(null::text, array[jsonb_array_length(in_messages)]);
+        v_events := v_outcomes;
+        for v_each in
+            select o.*, m.n, v_keys[m.n] as key, coalesce(m.message -> 'payload', 'null') as payload
+            from jsonb_array_elements(in_messages) with ordinality m (message, n),
+                _queue_message(m.message, m.n, in_options, in_now) o
+            where v_entries[m.n] is null and o.on_duplicate <> 'ignore'
+                and (v_since is null or coalesce((
+                    select r.ended_at from queue_dedup r
+                    where r.p_kind = in_kind.p_kind and r.p_key = v_keys[m.n]) <= v_since, true))
+            order by v_keys[m.n] collate "C", m.n
+        loop
+            -- one that came after the lock above: to wait for it here, out of order, could be a deadlock
+            perform from delayed_queue q where q.p_kind = in_kind.p_kind
+                and q.p_key = v_each.key for update skip locked;
+            if not found then
+                raise exception using errcode = 'PQ00A';
+            end if;
+            v_row.p_kind := in_kind.p_kind;
+            v_row.p_key := v_each.key;
+            v_row.payload := v_each.payload;
+            v_row.headers := v_each.headers;
+            v_row.scheduled_at := v_each.scheduled_at;
+            v_put := _queue_put_onto(v_row, v_each.on_duplicate, in_now);
+            v_outcomes[v_each.n] := v_put.outcome;
+            v_waits_for := v_waits_for || v_put.waits_for;
+            if v_put.outcome = 'replaced' then
+                v_onto := v_onto || v_put.entry;
+                v_logged[v_each.n] := case when v_each.on_duplicate <> 'push_back' then v_put.entry end;
+                v_events[v_each.n] := 'replaced';
+            end if;
+        end loop;
+    end if;
     if in_kind.filter_index then
-        perform _queue_index(array_remove(v_entries, null));
+        perform _queue_index(array_remove(v_entries || v_onto, null));
     end if;
     if v_more and in_messages @? '$[*].group' or in_options ? 'group' then
         perform _queue_enrol(array_agg(coalesce(m.message ->> 'group', in_options ->> 'group')),
@@ -90,23 +129,25 @@ begin
         from jsonb_array_elements(in_messages) with ordinality m (message, n)
         where v_entries[m.n] <> all (v_late) and coalesce(m.message ->> 'group', in_options ->> 'group') is not null;
     end if;
-    if v_semaphores is not null or v_more and in_messages @? '$[*].semaphores' then
-        perform _queue_permits_settle(null::bigint[], _queue_line_up(v_entries), true, in_now);
+    if v_waits_for is not null or v_default.semaphores is not null or v_more and in_messages @? '$[*].semaphores' then
+        perform _queue_permits_settle(v_onto, v_waits_for || _queue_line_up(v_entries), true, in_now);
     end if;
     if in_kind.log_seconds > 0 then
-        perform _queue_log(v_entries, 'pushed', in_now);
+        perform _queue_log(v_logged, v_events, null::text, in_now);
     end if;
     return query
-        select r.p_key, case when r.entry is null or r.entry = any (v_late) then 'ignored' else 'created' end
-        from unnest(v_keys, v_entries) r (p_key, entry);
+        select r.p_key, coalesce(r.outcome, case when r.entry is null or r.entry = any (v_late) then 'ignored'
+            else 'created' end)
+        from unnest(v_keys, v_entries, v_outcomes) r (p_key, entry, outcome);
 end $$;
 
-comment on function _queue_push_batch(queue_kind, jsonb, jsonb, bigint, boolean) is
-$$Puts many messages into a kind in one statement; a key that is taken is ignored.
+comment on function _queue_push_batch(queue_kind, jsonb, jsonb, bigint, boolean, boolean) is
+$$Puts many messages into a kind in one statement, then those whose keys were taken onto what is there, one by one.
 in_kind: the settings of the kind. in_messages, in_options: as in queue_push_many. in_now: the time of the call.
-in_sorted: whether in the order of their keys; else in their own.
+in_changes: whether one of them has another
+on_duplicate than ignore. in_sorted: whether in the order of their keys; else in their own.
 Result: a row a message, in their order, which is that of their entries too.
 Errors: PQ00A where it has to be made again.
-Locks: with order keys as _queue_line; waits for other transactions that are putting one of the keys.
-differs: on MariaDB and MySQL there are _queue_push_plain, for messages with a key and a payload only, and
-_queue_push_each.$$;
+Locks: with order keys as _queue_line; with in_changes what has one of the keys, in the order of the entries; waits
+for other transactions that are putting one of the keys.
+differs: on MariaDB and MySQL there is _queue_push_plain besides, for messages with a key and a payload only.$$;

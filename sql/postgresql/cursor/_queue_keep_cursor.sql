@@ -1,13 +1,11 @@
--- calls: _queue_forget_cursors, _queue_ticks
+-- calls: _queue_forget_cursors
 -- changes: queue_cursor, queue_hold
 create or replace function _queue_keep_cursor(in_kind text, in_name text, in_cursor queue_cursor, in_from text,
     in_start bigint, in_took bigint, in_max integer, in_tids tid[], in_now bigint) returns void language plpgsql as $$
 declare
     v_known constant boolean := in_cursor.ranks is not null;
     v_cursor queue_cursor := in_cursor;
-    v_took bigint := in_took;
     v_turns constant boolean := coalesce(v_known and in_start >= in_cursor.turn_at, false);
-    v_again bigint;
     v_lane integer := 1;
     v_rank bigint;
     v_last bigint;
@@ -15,15 +13,7 @@ declare
     v_id bigint;
 begin
     if in_from = 'start' then
-        if in_took >= (case when v_known then 5000 else 20000 end) and coalesce(in_cursor.took, 0) <= 5000 then
-            v_again := _queue_ticks();
-            perform count(*) from ( -- the machine may have stood still: once more
-                select from delayed_queue q
-                where q.p_kind = in_kind and q.ready_at is not null and q.scheduled_at <= in_now
-                order by q.p_kind, -q.priority::integer, q.ready_at, q.entry limit in_max) r;
-            v_took := least(in_took, _queue_ticks() - v_again);
-        end if;
-        if v_took <= 20 + in_max then
+        if in_took <= 10 + in_max then
             perform set_config(in_name, '', false);
             perform _queue_forget_cursors(in_kind, 9223372036854775807::bigint);
             return;
@@ -32,7 +22,7 @@ begin
     if not v_known then
         v_cursor.p_kind := in_kind;
         v_cursor.slow_taken := coalesce(in_cursor.slow_taken, 0) + coalesce(cardinality(in_tids), 0);
-        if in_from = 'start' and v_cursor.slow_taken < 64 and v_took < 20000
+        if in_from = 'start' and v_cursor.slow_taken < 64 and in_took < 20000
             and not exists (select from queue_cursor c where c.p_kind = in_kind) then
             perform set_config(in_name, v_cursor::text, false);
             return;
@@ -58,8 +48,8 @@ begin
         v_cursor.older_entries := '{}';
     end if;
     if in_from = 'start' then
-        v_cursor.start_at := in_start + greatest(200 * v_took, 5000);
-        v_cursor.took := v_took;
+        v_cursor.start_at := in_start + greatest(200 * in_took, 5000);
+        v_cursor.took := in_took;
     elsif in_from = 'marks' then
         v_cursor.marks_at := in_start + least(greatest(400000, 30 * in_took), 800000);
     end if;
@@ -129,7 +119,6 @@ comment on function _queue_keep_cursor(text, text, queue_cursor, text, bigint, b
 $$Brings the cursor of a session up to date after a scan, or forgets it where a scan from the start has become fast
 again.
 in_kind: the kind. in_name: the setting that holds the cursor. in_cursor: as it was. in_from: where the scan began, see
-_queue_scan. in_start: when, in microseconds of the real clock. in_took: how long it took, in microseconds; a scan that
-was slow for the first time is measured again, without its locks. in_max: how many were asked for. in_tids: what it
-found. in_now: the time of the call.
+_queue_scan. in_start: when, in microseconds of the real clock. in_took: what it cost, see _queue_effort. in_max: how
+many were asked for. in_tids: what it found. in_now: the time of the call.
 Locks: shared cursors that are past their time; what others have locked is left.$$;

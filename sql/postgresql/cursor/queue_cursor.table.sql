@@ -32,14 +32,14 @@ comment on column queue_cursor.slow_taken is 'How many messages were taken by sl
 comment on column queue_cursor.start_at is 'When the next look from the start may come, or the next step of the look back; of the real clock.';
 comment on column queue_cursor.marks_at is 'When the next look from the older marks may come; of the real clock.';
 comment on column queue_cursor.turn_at is 'When the marks move on: the newer become the older, the places the newer; of the real clock.';
-comment on column queue_cursor.took is 'How long the last scan from the start took.';
+comment on column queue_cursor.took is 'What the last scan from the start cost, see _queue_effort.';
 comment on column queue_cursor.due is 'Where the timetable begins.';
 comment on column queue_cursor.due_newer is 'The newer mark of the timetable.';
 comment on column queue_cursor.due_older is 'The older mark of the timetable.';
 comment on column queue_cursor.back_lane is 'The lane through which the look back goes, from 1; 0: the timetable.';
 comment on column queue_cursor.back_place is 'How far the look back has come in it.';
 comment on column queue_cursor.back_span is 'How much time a step of the look back covers.';
-comment on column queue_cursor.back_took is 'How long the present round of the look back has taken.';
+comment on column queue_cursor.back_took is 'What the present round of the look back has cost, see _queue_effort.';
 comment on column queue_cursor.hold_from is 'Where the notes of holds begin that have not ended, see queue_hold.';
 comment on column queue_cursor.ranks is 'The lanes: a rank is a priority, negated; in order.';
 comment on column queue_cursor.places is 'Of each lane the place (ready_at) where a scan begins.';

@@ -1,5 +1,5 @@
--- calls: _queue_cursor_name, _queue_find_expired, _queue_keep_cursor, _queue_look_back, _queue_promote, _queue_scan,
---     _queue_shared_cursor, _queue_ticks
+-- calls: _queue_cursor_name, _queue_effort, _queue_find_expired, _queue_keep_cursor, _queue_look_back,
+--     _queue_promote, _queue_scan, _queue_shared_cursor, _queue_ticks
 create or replace function _queue_take(in_kind text, in_max integer, in_now bigint, out tids tid[], out expired bigint,
     out slow boolean) language plpgsql as $$
 declare
@@ -8,6 +8,7 @@ declare
     v_cursor queue_cursor := nullif(v_text, '')::queue_cursor;
     v_from text := 'start';
     v_start bigint := _queue_ticks();
+    v_effort bigint := _queue_effort();
     v_found bigint;
     v_took bigint;
     v_low bigint;
@@ -54,11 +55,12 @@ begin
             return;
         end if;
         v_start := _queue_ticks();
+        v_effort := _queue_effort();
     end if;
     loop
         v_low := case v_from when 'start' then 0 when 'marks' then v_cursor.due_older else v_cursor.due end;
         if exists (select from delayed_queue d where d.p_kind = in_kind and d.due_at between v_low and in_now) then
-            v_found := _queue_ticks();
+            v_found := _queue_effort();
             v_first := _queue_promote(in_kind, v_low, in_now, case when slow then in_now - 1000000 else 0 end, in_max);
             for i in 1 .. case when slow or v_from = 'start' then 0 else cardinality(v_cursor.ranks) end loop
                 if v_first <= v_cursor.places[i] then
@@ -74,18 +76,17 @@ begin
                     v_cursor.older_entries[i] := 0;
                 end if;
             end loop;
-            v_start := v_start + _queue_ticks() - v_found;
+            v_effort := v_effort + _queue_effort() - v_found;
         end if;
         select s.tids, s.expired, s.last, s.last_entry into tids, expired, v_last, v_entry
         from _queue_scan(in_kind, in_now, in_max, v_cursor, v_from, v_first) s;
-        v_took := _queue_ticks() - v_start;
+        v_took := _queue_effort() - v_effort;
         exit when tids is not null or v_from = 'start' or slow;
         v_from := 'start'; -- nothing there: look from the start, unless that is known to be slow
         v_start := _queue_ticks();
+        v_effort := _queue_effort();
     end loop;
-    if v_text is null and v_took < 20000 then
-        null; -- the first call of a session is slow for other reasons
-    elsif v_from = 'start' and (v_cursor.p_kind is not null or v_took > 20 + in_max)
+    if v_from = 'start' and (v_cursor.p_kind is not null or v_took > 10 + in_max)
         or v_start >= least(v_cursor.marks_at, v_cursor.turn_at) or v_took > 60 + 3 * in_max and v_last is null then
         perform _queue_keep_cursor(in_kind, v_name, v_cursor, v_from, v_start, v_took, in_max, tids, in_now);
     elsif v_last >= v_cursor.places[1] then -- the common case of the same
@@ -107,11 +108,11 @@ Locks: the messages, and as many (20 at the least) that have come due; what othe
 Where entries that died lie before the living ones, because nobody cleaned them away yet or an open snapshot forbids it,
 a scan from the start gets slow. So each session keeps a cursor, in a setting of its own, and scans from where it last
 found something. It looks again from the older marks, where the cursor was 2 to 4 s ago, every 0.4 to 0.8 s, so that
-what was committed late is found; and from the start after 200 times what that takes, 5 ms at the least, or up to 1 s
-later, since a session that calls seldom would do so in each call. Where a look from the start takes over 5 ms, expired
+what was committed late is found; and from the start after 200 times what that costs (_queue_effort), 5 ms at the least,
+or up to 1 s later, since a session that calls seldom would do so in each call. Where one costs over 5 ms, expired
 holds are found by the notes in queue_hold, what is further back is looked through in small steps, 2% of the time, and
 sessions share the looks from the marks by way of queue_cursor. While no session took 64 messages by slow scans, and
 where they are fast, none keeps a cursor, and the order is exact; with one a message that is pushed with a time in the
 past may come a second late.
-A cursor is whole once 64 messages were taken by slow scans, where another session has one, or after a scan of over 20
-ms. Its fields are the columns of queue_cursor.$$;
+A cursor is whole once 64 messages were taken by slow scans, where another session has one, or after a scan that cost
+over 20 ms. Its fields are the columns of queue_cursor.$$;

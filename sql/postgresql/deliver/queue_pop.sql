@@ -1,6 +1,6 @@
 -- calls: _queue_admit, _queue_admitted, _queue_advance, _queue_check_count, _queue_check_kind, _queue_check_options,
---     _queue_check_roles, _queue_check_writable, _queue_cursor_name, _queue_defaults, _queue_deliver, _queue_ticks,
---     _queue_upkeep, _queue_use, _queue_where, queue_now
+--     _queue_check_roles, _queue_check_writable, _queue_cursor_name, _queue_defaults, _queue_deliver, _queue_effort,
+--     _queue_keep_cursor, _queue_no_look_is_due, _queue_ticks, _queue_upkeep, _queue_use, _queue_where, queue_now
 -- changes: delayed_queue, queue_count
 create or replace function queue_pop(in_kind text, in_max_messages integer default null, in_options jsonb default null)
     returns table (p_kind text, p_key text, payload jsonb, payload_bytes bytea, headers jsonb,
@@ -14,11 +14,15 @@ declare
     v_now constant bigint := queue_now();
     v_ticks constant bigint := _queue_ticks();
     v_name constant text := _queue_cursor_name(in_kind);
-    v_cursor queue_cursor := nullif(current_setting(v_name, true), '')::queue_cursor;
+    v_text constant text := current_setting(v_name, true);
+    v_cursor queue_cursor := nullif(v_text, '')::queue_cursor;
+    v_quiet constant boolean := v_cursor.ranks is null;
     v_pushed integer;
     v_order text;
     v_entry bigint;
     v_place bigint;
+    v_tid tid;
+    v_effort bigint;
     v_left integer := coalesce(in_max_messages, 1);
     v_rows integer := 0;
     v_kind queue_kind;
@@ -55,43 +59,49 @@ begin
         v_admission := _queue_admit(v_kind, v_left, v_now);
         v_left := v_admission.allowed;
     end if;
-    if v_left = 1 and v_kind.rate_per_second is null and v_where is null and cardinality(v_cursor.ranks) = 1
-        and v_kind.payload_shape is null
+    if v_left = 1 and v_kind.rate_per_second is null and v_where is null and v_kind.payload_shape is null
         and (v_kind.history_seconds > 0 or v_kind.dedup_seconds > 0 or v_kind.log_seconds > 0) is not true
-        and v_cursor.turn_at <= v_ticks + 4000000 and v_ticks < least(v_cursor.marks_at, v_cursor.turn_at)
-        and v_ticks < v_cursor.start_at + (case when v_cursor.took <= 5000 and random() < 0.95 then 1000000 else 0 end)
-            then
+        and _queue_no_look_is_due(v_text, v_cursor, v_ticks) then
         -- as in queue_reserve
+        v_effort := _queue_effort();
         delete from delayed_queue q
-        where q.pending is null and q.semaphores is null
+        where q.pending is null and q.semaphores is null and q.reserved_at is null
             and q.attempts < coalesce(q.max_attempts, v_kind.max_attempts, 2147483647) and q.ctid = (
             select l.ctid from delayed_queue l
-            where l.p_kind = in_kind and l.ready_at is not null and l.scheduled_at <= v_now and l.reserved_at is null
-                and (-l.priority::integer, l.ready_at, l.entry) >= (v_cursor.ranks[1], v_cursor.places[1],
-                    v_cursor.entries[1])
+            where l.p_kind = in_kind and l.ready_at is not null and l.scheduled_at <= v_now
+                and (v_quiet or l.reserved_at is null)
+                and (-l.priority::integer, l.ready_at, l.entry) >= (coalesce(v_cursor.ranks[1], -2147483648),
+                    coalesce(v_cursor.places[1], 0), coalesce(v_cursor.entries[1], 0))
                 and not exists (select from delayed_queue d where d.p_kind = in_kind
-                    and d.due_at between v_cursor.due and v_now)
+                    and d.due_at between coalesce(v_cursor.due, 0) and v_now)
                 and not exists (
                     select from delayed_queue h where h.p_kind = in_kind and h.ready_at is not null
                         and -h.priority::integer < v_cursor.ranks[1] and h.scheduled_at <= v_now)
             order by l.p_kind, -l.priority::integer, l.ready_at, l.entry limit 1 for update skip locked)
         returning q.p_kind, q.p_key, q.payload, q.payload_bytes, q.headers, q.priority, q.scheduled_at,
             q.scheduled_at_initially, q.created_at, v_now, q.attempts + 1, null::text, q.errors,
-            (q.source_kind is null)::integer, q.entry, q.ready_at, q.order_key
+            (q.source_kind is null)::integer, q.entry, q.ready_at, q.order_key, q.ctid
         into p_kind, p_key, payload, payload_bytes, headers, priority, scheduled_at, scheduled_at_initially,
-            created_at, reserved_at, attempts, reserved_by, errors, v_pushed, v_entry, v_place, v_order;
+            created_at, reserved_at, attempts, reserved_by, errors, v_pushed, v_entry, v_place, v_order,
+            v_tid;
         if found then
             insert into queue_count (p_kind, pushed, popped) values (in_kind, v_pushed, 1);
             if v_order is not null then
                 perform _queue_advance(array[in_kind], array[v_order], v_now);
             end if;
-            if priority = -v_cursor.ranks[1] then
-                v_cursor.places[1] := v_place;
-                v_cursor.entries[1] := v_entry;
-            else
-                v_cursor.marks_at := 0; -- no more of it: let _queue_take look
+            v_effort := _queue_effort() - v_effort;
+            if not v_quiet then
+                if priority = -v_cursor.ranks[1] then
+                    v_cursor.places[1] := v_place;
+                    v_cursor.entries[1] := v_entry;
+                else
+                    v_cursor.marks_at := 0; -- no more of it: let _queue_take look
+                end if;
+                perform set_config(v_name, v_cursor::text, false);
+            elsif v_effort > 11 then
+                perform _queue_keep_cursor(in_kind, v_name, v_cursor, 'start', v_ticks, v_effort, 1, array[v_tid],
+                    v_now);
             end if;
-            perform set_config(v_name, v_cursor::text, false);
             return next;
             return;
         end if;

@@ -1,6 +1,7 @@
 -- calls: _queue_admit, _queue_admitted, _queue_check_count, _queue_check_kind, _queue_check_options,
---     _queue_check_roles, _queue_check_writable, _queue_cursor_name, _queue_defaults, _queue_deliver, _queue_fail,
---     _queue_number, _queue_ticks, _queue_upkeep, _queue_use, _queue_where, queue_now
+--     _queue_check_roles, _queue_check_writable, _queue_cursor_name, _queue_defaults, _queue_deliver, _queue_effort,
+--     _queue_fail, _queue_keep_cursor, _queue_no_look_is_due, _queue_number, _queue_ticks, _queue_upkeep, _queue_use,
+--     _queue_where, queue_now
 -- changes: delayed_queue, queue_hold
 create or replace function queue_reserve(in_kind text, in_worker text default null,
     in_max_messages integer default null, in_options jsonb default null)
@@ -11,19 +12,16 @@ create or replace function queue_reserve(in_kind text, in_worker text default nu
     set enable_seqscan = off set enable_bitmapscan = off set enable_hashjoin = off set enable_mergejoin = off
         set jit = off as $$
 declare
-    v_now constant bigint := queue_now();
-    v_ticks constant bigint := _queue_ticks();
+    v_now constant bigint := queue_now(); v_ticks constant bigint := _queue_ticks();
     v_worker constant text := coalesce(in_worker, left(session_user, 180) || '/' || pg_backend_pid());
     v_seed constant bytea := uuid_send(gen_random_uuid()); -- one a call: it takes 4 µs
     v_name constant text := _queue_cursor_name(in_kind);
-    v_cursor queue_cursor := nullif(current_setting(v_name, true), '')::queue_cursor;
+    v_text constant text := current_setting(v_name, true);
+    v_cursor queue_cursor := nullif(v_text, '')::queue_cursor; v_quiet constant boolean := v_cursor.ranks is null;
     v_left integer := coalesce(in_max_messages, 1);
-    v_kind queue_kind;
-    v_limited boolean;
-    v_admission record;
-    v_receipts text[] := '{}';
-    v_until bigint; v_entry bigint; v_place bigint;
-    v_where jsonb;
+    v_kind queue_kind; v_limited boolean; v_admission record;
+    v_receipts text[] := '{}'; v_where jsonb;
+    v_until bigint; v_entry bigint; v_place bigint; v_tid tid; v_effort bigint;
 begin
     if (char_length(in_kind) between 1 and 100 and v_left between 1 and 10000
         and char_length(v_worker) between 1 and 200
@@ -61,44 +59,48 @@ begin
         v_admission := _queue_admit(v_kind, v_left, v_now);
         v_left := v_admission.allowed;
     end if;
-    if v_left = 1 and v_where is null and cardinality(v_cursor.ranks) = 1 and v_kind.payload_shape is null
-        and v_cursor.turn_at <= v_ticks + 4000000
-        and v_ticks < least(v_cursor.marks_at, v_cursor.turn_at)
-            and v_ticks < v_cursor.start_at +
-            (case when v_cursor.took <= 5000 and random() < 0.95 then 1000000 else 0 end) then
-        -- most calls: one message that nobody had, from the cursor on, with no other look due; what _queue_take does,
-        -- in one statement
+    if v_left = 1 and v_where is null and v_kind.payload_shape is null
+        and _queue_no_look_is_due(v_text, v_cursor, v_ticks) then
+        -- most calls: one message that nobody had; what _queue_take does, in one statement
+        v_effort := _queue_effort();
         update delayed_queue q
         set scheduled_at = v_until, reserved_at = v_now, attempts = q.attempts + 1, reserved_by = v_worker,
             secret = v_seed
-        where q.pending is null and q.semaphores is null
+        where q.pending is null and q.semaphores is null and q.reserved_at is null
             and q.attempts < coalesce(q.max_attempts, v_kind.max_attempts, 2147483647) and q.ctid = (
             select l.ctid from delayed_queue l
-            where l.p_kind = in_kind and l.ready_at is not null and l.scheduled_at <= v_now and l.reserved_at is null
-                and (-l.priority::integer, l.ready_at, l.entry) >= (v_cursor.ranks[1], v_cursor.places[1],
-                    v_cursor.entries[1])
+            where l.p_kind = in_kind and l.ready_at is not null and l.scheduled_at <= v_now
+                and (v_quiet or l.reserved_at is null)
+                and (-l.priority::integer, l.ready_at, l.entry) >= (coalesce(v_cursor.ranks[1], -2147483648),
+                    coalesce(v_cursor.places[1], 0), coalesce(v_cursor.entries[1], 0))
                 and not exists (select from delayed_queue d where d.p_kind = in_kind
-                    and d.due_at between v_cursor.due and v_now)
+                    and d.due_at between coalesce(v_cursor.due, 0) and v_now)
                 and not exists (
                     select from delayed_queue h where h.p_kind = in_kind and h.ready_at is not null
                         and -h.priority::integer < v_cursor.ranks[1] and h.scheduled_at <= v_now)
             order by l.p_kind, -l.priority::integer, l.ready_at, l.entry limit 1 for update skip locked)
         returning q.p_kind, q.p_key, q.payload, q.payload_bytes, q.headers, q.priority, q.scheduled_at,
             q.scheduled_at_initially, q.created_at, q.reserved_at, q.attempts, q.reserved_by,
-            q.entry || '-' || encode(v_seed, 'hex'), q.errors, q.entry, q.ready_at
+            q.entry || '-' || encode(v_seed, 'hex'), q.errors, q.entry, q.ready_at, q.ctid
         into p_kind, p_key, payload, payload_bytes, headers, priority, scheduled_at, scheduled_at_initially,
-            created_at, reserved_at, attempts, reserved_by, receipt, errors, v_entry, v_place;
+            created_at, reserved_at, attempts, reserved_by, receipt, errors, v_entry, v_place, v_tid;
         if found then
             if v_cursor.took > 5000 and v_until < v_now + greatest(v_kind.timeout_seconds, 10) * 1000000 then
                 insert into queue_hold (p_kind, until, entries) values (in_kind, v_until, array[v_entry]);
             end if;
-            if priority = -v_cursor.ranks[1] then
-                v_cursor.places[1] := v_place;
-                v_cursor.entries[1] := v_entry;
-            else
-                v_cursor.marks_at := 0; -- no more of it: let _queue_take look
+            v_effort := _queue_effort() - v_effort;
+            if not v_quiet then
+                if priority = -v_cursor.ranks[1] then
+                    v_cursor.places[1] := v_place;
+                    v_cursor.entries[1] := v_entry;
+                else
+                    v_cursor.marks_at := 0; -- no more of it: let _queue_take look
+                end if;
+                perform set_config(v_name, v_cursor::text, false);
+            elsif v_effort > 11 then -- as in _queue_take
+                perform _queue_keep_cursor(in_kind, v_name, v_cursor, 'start', v_ticks, v_effort, 1, array[v_tid],
+                    v_now);
             end if;
-            perform set_config(v_name, v_cursor::text, false);
             if v_limited then
                 perform _queue_admitted(v_kind, v_admission.state, v_admission.slots, v_admission.numbers,
                     array[receipt], v_now);

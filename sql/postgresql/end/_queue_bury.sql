@@ -36,7 +36,7 @@ begin
     end loop;
     perform _queue_index(array[v_letter]);
     perform _queue_wake(v_kind, null);
-    perform _queue_log(array[v_letter], 'pushed', in_now);
+    perform _queue_log(array[v_letter], null::text[], null::text, in_now);
     perform _queue_members_dead(array[v_dead.member], array[v_letter], in_error, in_now)
         where v_dead.member is not null;
 end $$;

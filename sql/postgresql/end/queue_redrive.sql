@@ -1,5 +1,5 @@
--- calls: _queue_carry_route, _queue_check_count, _queue_check_kind, _queue_check_roles, _queue_end, _queue_index,
---     _queue_join_line, _queue_line, _queue_log_put, _queue_permits_settle, _queue_put, queue_now
+-- calls: _queue_check_count, _queue_check_kind, _queue_check_roles, _queue_end, _queue_join_line, _queue_line,
+--     _queue_permits_settle, _queue_put, queue_now
 -- changes: delayed_queue
 create or replace function queue_redrive(in_kind text, in_max_messages bigint default null, out went bigint,
     out stayed bigint)
@@ -10,7 +10,7 @@ create or replace function queue_redrive(in_kind text, in_max_messages bigint de
 declare
     v_own constant boolean := pg_current_xact_id_if_assigned() is null;
     v_now constant bigint := queue_now();
-    v_dead delayed_queue;
+    v_dead delayed_queue; v_row delayed_queue;
     v_put record;
     v_entries bigint[];
     v_orders text[];
@@ -49,25 +49,23 @@ begin
                     stayed := stayed + 1;
                     continue;
                 end if;
-                v_put := _queue_put(v_dead.source_kind, v_dead.source_key, v_dead.payload, v_dead.payload_bytes,
-                    v_dead.headers, v_dead.source_priority, v_now, v_now, 0, null::integer, 'ignore');
+                v_row := v_dead;
+                v_row.p_kind := v_dead.source_kind;
+                v_row.p_key := v_dead.source_key;
+                v_row.priority := v_dead.source_priority;
+                v_row.scheduled_at := v_now;
+                v_row.attempts := 0;
+                v_row.max_attempts := null;
+                v_put := _queue_put(v_row, 'ignore', null::bigint, v_now);
                 if v_put.outcome = 'created' then
                     update delayed_queue q set errors = v_dead.errors,
                         scheduled_at_initially = v_dead.scheduled_at_initially
-                    where q.p_kind = v_dead.source_kind and q.p_key = v_dead.source_key and v_dead.errors is not null;
-                    if num_nonnulls(v_dead.route, v_dead.member, v_dead.semaphores) > 0 then
-                        perform _queue_carry_route(v_dead, v_dead.source_kind, v_dead.source_key);
-                        v_names := v_names || v_dead.semaphores;
-                    end if;
+                    where q.entry = v_put.entry and v_dead.errors is not null;
+                    v_names := v_names || v_dead.semaphores;
                     if v_dead.source_order_key is not null then
-                        v_entries := v_entries || array(
-                            select q.entry from delayed_queue q where q.p_kind = v_dead.source_kind
-                                and q.p_key = v_dead.source_key);
+                        v_entries := v_entries || v_put.entry;
                         v_orders := v_orders || v_dead.source_order_key;
                     end if;
-                    perform _queue_index(array(select q.entry from delayed_queue q
-                        where q.p_kind = v_dead.source_kind and q.p_key = v_dead.source_key));
-                    perform _queue_log_put(v_dead.source_kind, v_dead.source_key, 'created', null, v_now);
                     perform _queue_end(v_dead.entry, 'moved', v_dead.source_kind, v_now);
                     went := went + 1;
                 else

@@ -1,11 +1,11 @@
--- calls: _queue_index, _queue_log_put, _queue_put
+-- calls: _queue_put
 -- changes: queue_group, queue_group_stripe
 create or replace function _queue_group_check(in_group text, in_now bigint) returns void language plpgsql as $$
 declare
     v_group queue_group;
     v_kind text;
     v_failed boolean;
-    v_put record;
+    v_row delayed_queue;
 begin
     -- + 0: ADR 13
     select g.* into v_group from queue_group g where g.group_name = in_group and g.finished_at + 0 is null for update;
@@ -26,17 +26,18 @@ begin
     delete from queue_group_stripe s where s.group_name = in_group;
     v_kind := case when v_failed then v_group.fail_kind else v_group.then_kind end;
     if v_kind is not null then
-        v_put := _queue_put(v_kind, v_group.then_key, v_group.then_payload || jsonb_build_object('results', coalesce((
+        v_row.p_kind := v_kind;
+        v_row.p_key := v_group.then_key;
+        v_row.payload := v_group.then_payload || jsonb_build_object('results', coalesce((
             select jsonb_agg(jsonb_build_object('kind', m.p_kind, 'key', m.p_key, 'outcome', m.outcome)
                 || case when m.result is not null then jsonb_build_object('result', m.result) else '{}' end
                 || case when m.error is not null then jsonb_build_object('error', m.error) else '{}' end
                     order by m.member)
-            from queue_group_member m where m.group_name = in_group and m.done_at is not null), '[]')),
-            null::bytea, null::jsonb, v_group.then_priority, in_now, in_now + v_group.then_delay, 0, null::integer,
-            'replace');
-        perform _queue_log_put(v_kind, v_group.then_key, v_put.outcome, 'replace', in_now);
-        perform _queue_index(array(select q.entry from delayed_queue q
-            where q.p_kind = v_kind and q.p_key = v_group.then_key));
+            from queue_group_member m where m.group_name = in_group and m.done_at is not null), '[]'));
+        v_row.priority := v_group.then_priority;
+        v_row.scheduled_at := in_now + v_group.then_delay;
+        v_row.attempts := 0;
+        perform _queue_put(v_row, 'replace', null::bigint, in_now);
     end if;
 end $$;
 

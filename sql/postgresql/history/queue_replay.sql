@@ -52,7 +52,7 @@ begin
     if went > 0 then
         perform _queue_index(v_entries);
         perform _queue_wake(v_to_kind, null);
-        perform _queue_log(v_entries, 'pushed', v_now);
+        perform _queue_log(v_entries, null::text[], null::text, v_now);
     end if;
 end $$;
 

@@ -1,4 +1,4 @@
--- calls: _queue_index, _queue_last_tick, _queue_log_put, _queue_next_tick, _queue_put, queue_now, queue_timestamp
+-- calls: _queue_last_tick, _queue_next_tick, _queue_put, queue_now, queue_timestamp
 -- changes: queue_recurring
 create or replace function queue_tick(out ticked bigint)
     language plpgsql
@@ -10,8 +10,7 @@ declare
     v_left integer := 1000;
     v_rule queue_recurring;
     v_at bigint;
-    v_key text;
-    v_put record;
+    v_row delayed_queue;
 begin
     ticked := 0;
     for v_rule in
@@ -28,18 +27,18 @@ begin
             v_at := _queue_next_tick(v_rule, v_at);
         end if;
         while v_at <= v_now and v_left > 0 loop
-            v_key := v_rule.name || '@' ||
+            v_row.p_kind := v_rule.p_kind;
+            v_row.p_key := v_rule.name || '@' ||
                 to_char(queue_timestamp(v_at) at time zone 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS"Z"');
-            v_put := _queue_put(v_rule.p_kind, v_key, v_rule.payload, null::bytea,
-                nullif(v_rule.push_options -> 'headers', 'null'),
-                coalesce((v_rule.push_options ->> 'priority')::numeric, 0)::smallint, v_now,
-                v_now + (coalesce((v_rule.push_options ->> 'delay_seconds')::numeric, 0) * 1000000)::bigint, 0,
-                (v_rule.push_options ->> 'max_attempts')::numeric::integer, 'ignore');
-            if v_put.outcome = 'created' then
+            v_row.payload := v_rule.payload;
+            v_row.headers := nullif(v_rule.push_options -> 'headers', 'null');
+            v_row.priority := coalesce((v_rule.push_options ->> 'priority')::numeric, 0)::smallint;
+            v_row.scheduled_at := v_now
+                + (coalesce((v_rule.push_options ->> 'delay_seconds')::numeric, 0) * 1000000)::bigint;
+            v_row.attempts := 0;
+            v_row.max_attempts := (v_rule.push_options ->> 'max_attempts')::numeric::integer;
+            if (_queue_put(v_row, 'ignore', null::bigint, v_now)).outcome = 'created' then
                 ticked := ticked + 1;
-                perform _queue_index(array(select q.entry from delayed_queue q
-                    where q.p_kind = v_rule.p_kind and q.p_key = v_key));
-                perform _queue_log_put(v_rule.p_kind, v_key, v_put.outcome, null, v_now);
             end if;
             v_rule.last_at := v_at;
             v_at := _queue_next_tick(v_rule, v_at);

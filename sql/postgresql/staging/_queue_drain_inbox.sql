@@ -73,7 +73,7 @@ begin
     end if;
     if v_keeps then
         perform _queue_take_back(v_entries, v_now);
-        perform _queue_index(v_entries), _queue_log(v_entries, 'pushed', v_now);
+        perform _queue_index(v_entries), _queue_log(v_entries, null::text[], null::text, v_now);
     end if;
     perform _queue_wake(k.p_kind, null) from (select distinct l.p_kind from landed l) k;
     -- for queue_stage_publish in the same transaction: how many have landed, and how many are new

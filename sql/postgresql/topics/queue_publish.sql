@@ -1,6 +1,6 @@
 -- calls: _queue_check_fit, _queue_check_key, _queue_check_options, _queue_check_payload, _queue_check_roles,
---     _queue_check_topic, _queue_fail, _queue_index, _queue_key, _queue_log_published, _queue_publish_onto,
---     _queue_push_options, _queue_subscribed, _queue_take_back, _queue_wake, queue_now
+--     _queue_check_topic, _queue_fail, _queue_index, _queue_key, _queue_log, _queue_push, _queue_push_options,
+--     _queue_put_onto, _queue_subscribed, _queue_take_back, _queue_wake, queue_now
 -- changes: delayed_queue
 create or replace function queue_publish(in_topic text, in_key text default null, in_payload jsonb default null,
     in_options jsonb default null)
@@ -12,10 +12,10 @@ declare
     v_now constant bigint := queue_now();
     v_key constant text := coalesce(in_key, _queue_key(v_now));
     v_kinds text[];
-    v_kind record;
+    v_kind record; v_row delayed_queue; v_outcome text;
     v_made bigint[];
     v_logs boolean;
-    v_onto jsonb;
+    v_onto jsonb := '{}';
     v_filter boolean := false;
     v_options record;
 begin
@@ -66,7 +66,31 @@ begin
         perform _queue_wake(t.p_kind, v_key) from unnest(v_kinds) t (p_kind);
     end if;
     if v_options.on_duplicate <> 'ignore' then
-        v_onto := _queue_publish_onto(v_kinds, v_made, v_key, in_payload, in_options, v_now);
+        v_row.p_key := v_key;
+        v_row.payload := in_payload;
+        v_row.headers := v_options.headers;
+        v_row.scheduled_at := v_options.scheduled_at;
+        for v_kind in
+            select q.p_kind, q.entry = any (v_made) as made from delayed_queue q
+            where q.p_kind = any (v_kinds) and q.p_key = v_key
+                and coalesce((
+                    select r.ended_at from queue_dedup r where r.p_kind = q.p_kind and r.p_key = v_key) <= v_now - (
+                    select (k.dedup_seconds * 1000000)::bigint from queue_kind k where k.p_kind = q.p_kind), true)
+            order by q.entry + 0 for update -- + 0: ADR 13
+        loop
+            v_row.p_kind := v_kind.p_kind;
+            v_outcome := case when v_kind.made then 'created'
+                else (_queue_put_onto(v_row, v_options.on_duplicate, v_now)).outcome end;
+            v_onto := v_onto || jsonb_build_object(v_kind.p_kind, v_outcome);
+        end loop;
+        -- what went away in between can be put in now; where its key is remembered, as in a push, it is ignored
+        for v_kind in
+            select t.p_kind, p.outcome
+            from unnest(v_kinds) t (p_kind), _queue_push(t.p_kind, v_key, in_payload, null::bytea, in_options) p
+            where not v_onto ? t.p_kind
+        loop
+            v_onto := v_onto || jsonb_build_object(v_kind.p_kind, v_kind.outcome);
+        end loop;
     end if;
     if v_filter then
         perform _queue_index(array(select q.entry from delayed_queue q
@@ -74,7 +98,13 @@ begin
             and (q.entry = any (v_made) or v_onto ->> q.p_kind in ('created', 'replaced'))));
     end if;
     if v_logs then
-        perform _queue_log_published(v_kinds, v_made, v_onto, v_key, v_options.on_duplicate, in_topic, v_now);
+        perform _queue_log(array_agg(l.entry order by l.made desc, l.p_kind),
+            array_agg(case when l.made then 'pushed' else 'replaced' end order by l.made desc, l.p_kind), in_topic,
+            v_now)
+        from (
+            select q.p_kind, q.entry, q.entry = any (v_made) as made from delayed_queue q
+            where q.p_kind = any (v_kinds) and q.p_key = v_key) l
+        where l.made or v_onto ->> l.p_kind = 'replaced' and v_options.on_duplicate in ('replace', 'keep_time');
     end if;
     return query
         select t.p_kind, v_key, q.scheduled_at,

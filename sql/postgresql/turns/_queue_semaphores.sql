@@ -1,15 +1,11 @@
 -- calls: _queue_fail
-create or replace function _queue_semaphores(in_options jsonb, in_message jsonb) returns text[]
-    language plpgsql as $$
+create or replace function _queue_semaphores(in_options jsonb) returns text[] language plpgsql as $$
 declare
-    v_given constant jsonb := nullif(case when in_message ? 'semaphores' then in_message
-        else in_options end -> 'semaphores', 'null');
+    v_given constant jsonb := in_options -> 'semaphores';
     v_names text[];
     v_missing text;
 begin
-    if v_given is null then
-        return null;
-    elsif (case when in_message ? 'order_key' then in_message else in_options end) ->> 'order_key' is not null then
+    if in_options ->> 'order_key' is not null then
         perform _queue_fail('PQ002', 'semaphores', v_given::text, 'can''t be together with an order_key');
     elsif jsonb_typeof(v_given) = 'array' and not exists (
         select from jsonb_array_elements(case when jsonb_typeof(v_given) = 'array' then v_given else '[]' end) n (name)
@@ -31,9 +27,8 @@ begin
     return v_names;
 end $$;
 
-comment on function _queue_semaphores(jsonb, jsonb) is
+comment on function _queue_semaphores(jsonb) is
 $$The semaphores of a push, checked.
-in_options: those of a push; NULL for none. in_message: a message of a batch, whose own semaphores win; NULL: there is
-no batch.
-Result: their names, in order; NULL: none.
+in_options: those of a push, with semaphores.
+Result: their names, in order.
 Errors: PQ002, also for one that isn't there, and together with an order key.$$;

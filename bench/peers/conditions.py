@@ -1,0 +1,130 @@
+"""Each queue's no-op jobs a second: fresh, under an open snapshot, and behind many delayed jobs.
+
+Each queue works as in the case `peers`, pgmq by read and delete of 100 messages. For each condition it has a
+database of its own on the same server. Under the snapshot, which stays open, it works off many jobs, a tenth
+of them where it is slow, before those that are timed.
+"""
+
+from __future__ import annotations
+
+import importlib.util
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass
+
+import psycopg
+
+from bench import servers
+from bench.figure import Bars
+from bench.peers import jobs, processes
+from bench.run import Run
+
+NAME = "conditions"
+ONCE = True
+
+TIMED = 5_000
+SLOW_TIMED = 1_000
+PROCESSED = 100_000
+QUICK_PROCESSED = 10_000
+DELAYED = 1_000_000
+QUICK_DELAYED = 50_000
+STEP = 10_000
+SLOW = {"Procrastinate"}
+"""Those that work off some hundred jobs a second when nothing is wrong."""
+
+
+@dataclass(frozen=True)
+class Queue:
+    """How a queue is filled and worked off."""
+
+    name: str
+    filler: processes.Program
+    push: str
+    """What its filler calls a push."""
+    worker: processes.Program
+    rest: tuple[int, ...]
+    """What its worker is told beside the number of jobs."""
+
+    def fill(self, url: str, count: int) -> None:
+        """Put so many jobs in."""
+        processes.seconds(self.filler, url, self.push, [count], jobs.ENQUEUED)
+
+    def rate(self, url: str, count: int) -> float:
+        """Put so many jobs in, and return how many of them a second are worked off."""
+        self.fill(url, count)
+        return count / processes.seconds(self.worker, url, "work", [count], *self.rest)
+
+    def process(self, url: str, count: int) -> None:
+        """Put so many jobs in and work them off."""
+        for start in range(0, count, STEP):
+            self.rate(url, min(STEP, count - start))
+
+    def timed(self) -> int:
+        """Return how many jobs are timed."""
+        return SLOW_TIMED if self.name in SLOW else TIMED
+
+
+def queues(run: Run) -> Iterator[Queue]:
+    """Give the queues that are there, ours first."""
+    yield Queue("pyqueue", processes.python("pyqueue"), "push", processes.python("worker"), ())
+    if importlib.util.find_spec("pgmq"):
+        pgmq = processes.python("with_pgmq")
+        yield Queue("pgmq", pgmq, "enqueue", pgmq, (100,))
+    else:
+        run.leave_out("pgmq", "pip install pgmq")
+    for peer, program in jobs.there(run):
+        yield Queue(peer.name, program, "enqueue", program, (peer.at_once,))
+
+
+def run(run: Run) -> None:
+    """Measure all of them, one after the other in each round, and draw the medians."""
+    delayed = QUICK_DELAYED if run.quick else DELAYED
+    processed = QUICK_PROCESSED if run.quick else PROCESSED
+    conditions: dict[str, Callable[[Queue, str], float]] = {
+        "fresh": lambda queue, url: queue.rate(url, queue.timed()),
+        f"a snapshot open, {processed:,} done": lambda queue, url: under_a_snapshot(queue, url, processed),
+        f"{delayed:,} delayed": lambda queue, url: behind_delayed(queue, url, delayed),
+    }
+    there = list(queues(run))
+    bars: dict[str, dict[str, float]] = {}
+    for name, measure in conditions.items():
+        sides = [_measured(run, queue, measure) for queue in there]
+        values = run.turns(sides)
+        bars[name] = {queue.name: sorted(v)[len(v) // 2] for queue, v in zip(there, values, strict=True)}
+        for queue, theirs in zip(there[1:], values[1:], strict=True):
+            run.keep(f"no-op jobs, {name}", values[0], theirs, other_name=queue.name, unit="jobs/s")
+    run.draw(Bars("No-op jobs a second, one worker", "jobs/s", bars))
+
+
+def _measured(run: Run, queue: Queue, measure: Callable[[Queue, str], float]) -> Callable[[], float]:
+    def once() -> float:
+        with servers.database(run.url, run.settings) as url:
+            if queue.name != "pyqueue":
+                processes.seconds(queue.filler, url, "install", [0])
+            queue.rate(url, 1000)  # what is made at the first call is made
+            return measure(queue, url)
+
+    return once
+
+
+def under_a_snapshot(queue: Queue, url: str, processed: int) -> float:
+    """Return the rate after so many jobs under a snapshot that stays open."""
+    with _held(url):
+        queue.process(url, processed // 10 if queue.name in SLOW else processed)
+        return queue.rate(url, queue.timed())
+
+
+def behind_delayed(queue: Queue, url: str, delayed: int) -> float:
+    """Return the rate while so many jobs wait for their time."""
+    processes.seconds(queue.filler, url, "delay", [delayed], jobs.ENQUEUED)
+    with psycopg.connect(url, autocommit=True) as connection:
+        connection.execute("vacuum analyze")
+    return queue.rate(url, queue.timed())
+
+
+@contextmanager
+def _held(url: str) -> Iterator[None]:
+    with psycopg.connect(url) as holder:
+        holder.isolation_level = psycopg.IsolationLevel.REPEATABLE_READ
+        holder.execute("select count(*) from pg_class")
+        yield
