@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import argparse
 import random
+import signal
 import sys
 import tempfile
 import time
@@ -36,6 +37,7 @@ def main() -> int:
     parser.add_argument("--seed", type=int, default=random.randrange(10**6), help="of all that is drawn")
     parser.add_argument("--keep", type=Path, metavar="FOLDER", help="where the histories go")
     given = parser.parse_args()
+    signal.signal(signal.SIGTERM, lambda *_: sys.exit(1))  # what is mounted doesn't stay
     folder = given.keep or Path(tempfile.mkdtemp(prefix="pyqueue-faults-"))
     print(ROW.format("promise", "server", "faults", "checked", "unknown", "violations", "seconds", "history"))
     failed = False

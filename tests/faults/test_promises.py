@@ -24,7 +24,7 @@ COSTLY = {
     "no memory": ("postgresql", "mariadb"),
     "server clock": ("postgresql",),
 }
-"""Each has a server of its own, which takes its time to start: here on these alone, in `make faults` on all."""
+"""Each has a server of its own, which takes its time: here on these alone, in `make faults` on all."""
 ROUNDS = {**{name: [name] for name in ALONE}, "others": [name for name in PROMISES if name not in ALONE]}
 
 pytestmark = [pytest.mark.long, pytest.mark.slow]
