@@ -114,7 +114,7 @@ def ask(lines: list[str]) -> tuple[list[dict[str, Any]], str]:
     """Ask the database about packages.
 
     Args:
-        lines: name==version, with hashes or without.
+        lines: name==version and the hashes.
 
     Returns:
         What it says of each that it knows, and why it couldn't be asked where it couldn't.
@@ -122,7 +122,7 @@ def ask(lines: list[str]) -> tuple[list[dict[str, Any]], str]:
     wanted = ROOT / "dist" / "pinned.txt"
     wanted.write_text("\n".join(lines) + "\n", encoding="utf-8")
     command = [
-        *(sys.executable, "-m", "pip_audit", "--requirement", wanted, "--no-deps", "--disable-pip"),
+        *(sys.executable, "-m", "pip_audit", "--requirement", wanted, "--require-hashes", "--disable-pip"),
         *("--format", "json", "--progress-spinner", "off", "--timeout", f"{TIMEOUT_SECONDS}"),
     ]
     done = subprocess.run(command, capture_output=True, text=True, check=False)
