@@ -2,11 +2,18 @@
 
 Writes dist/sbom.json, a list of all pinned packages in CycloneDX's form, and asks PyPI's database of
 vulnerabilities about each. Where that can't be reached, it says so in one line, and that is no error.
+
+`--pin` writes requirements/hashed.txt anew: the same packages, each with the hashes of all its files, as they
+are in the index that uv asks. `pip install --require-hashes --no-deps -r requirements/hashed.txt` takes no
+other.
 """
 
 from __future__ import annotations
 
+import argparse
 import json
+import re
+import shutil
 import subprocess
 import sys
 import tomllib
@@ -16,6 +23,12 @@ from typing import Any, Final
 
 ROOT: Final = Path(__file__).parents[1]
 PINNED: Final = ROOT / "requirements" / "constraints.txt"
+HASHED: Final = ROOT / "requirements" / "hashed.txt"
+HEADING: Final = (
+    "# written by `python -m tools.audit --pin`: what constraints.txt names, with the hashes of all files\n"
+)
+OLDEST: Final = "3.11.5"
+"""The oldest Python for which there is all of it; what documents the project needs more than the package."""
 SBOM: Final = ROOT / "dist" / "sbom.json"
 TIMEOUT_SECONDS: Final = 15
 
@@ -25,6 +38,40 @@ def pins() -> list[tuple[str, str]]:
     lines = PINNED.read_text(encoding="utf-8").splitlines()
     pairs = [line.partition("==") for line in lines if "==" in line and not line.startswith("#")]
     return [(name.strip(), version.partition(";")[0].strip()) for name, _, version in pairs]
+
+
+def named(name: str, version: str) -> str:
+    """Return name==version, the name in the form that all spellings of it have."""
+    return f"{re.sub(r'[-_.]+', '-', name).lower()}=={version}"
+
+
+def hashed() -> dict[str, str]:
+    """Return what stands for each package in requirements/hashed.txt, by what `named` says."""
+    blocks: dict[str, str] = {}
+    name = ""
+    for line in HASHED.read_text(encoding="utf-8").splitlines(keepends=True):
+        if line.startswith("#"):
+            continue
+        if not line.startswith(" "):
+            name = named(*line.split(" ")[0].strip().split("=="))
+        blocks[name] = blocks.get(name, "") + line
+    return blocks
+
+
+def pin() -> str:
+    """Write requirements/hashed.txt, and return why that couldn't be done where it couldn't."""
+    uv = shutil.which("uv", path=str(Path(sys.executable).parent)) or shutil.which("uv")
+    if uv is None:
+        return "there is no uv: pip install uv"
+    command = [
+        *(uv, "pip", "compile", PINNED, "--no-deps", "--generate-hashes", "--no-annotate", "--no-header"),
+        *("--universal", "--python-version", OLDEST, "--quiet"),
+    ]
+    done = subprocess.run(command, capture_output=True, text=True, check=False)
+    if done.returncode != 0:
+        return (done.stderr.strip().splitlines() or ["uv said nothing"])[-1]
+    HASHED.write_text(HEADING + done.stdout, encoding="utf-8")
+    return ""
 
 
 def sbom(packages: list[tuple[str, str]]) -> dict[str, Any]:
@@ -67,7 +114,7 @@ def ask(lines: list[str]) -> tuple[list[dict[str, Any]], str]:
     """Ask the database about packages.
 
     Args:
-        lines: name==version.
+        lines: name==version and the hashes.
 
     Returns:
         What it says of each that it knows, and why it couldn't be asked where it couldn't.
@@ -75,7 +122,7 @@ def ask(lines: list[str]) -> tuple[list[dict[str, Any]], str]:
     wanted = ROOT / "dist" / "pinned.txt"
     wanted.write_text("\n".join(lines) + "\n", encoding="utf-8")
     command = [
-        *(sys.executable, "-m", "pip_audit", "--requirement", wanted, "--no-deps", "--disable-pip"),
+        *(sys.executable, "-m", "pip_audit", "--requirement", wanted, "--require-hashes", "--disable-pip"),
         *("--format", "json", "--progress-spinner", "off", "--timeout", f"{TIMEOUT_SECONDS}"),
     ]
     done = subprocess.run(command, capture_output=True, text=True, check=False)
@@ -88,13 +135,26 @@ def ask(lines: list[str]) -> tuple[list[dict[str, Any]], str]:
     return known, "" if known else found[0]["skip_reason"]
 
 
-def main() -> int:
+def main(arguments: list[str] | None = None) -> int:
     """Write the list, ask, print what is known; returns 1 where something is unsafe."""
+    parser = argparse.ArgumentParser(prog="python -m tools.audit", description="Say what of this is unsafe.")
+    parser.add_argument(
+        "--pin", action="store_true", help="write requirements/hashed.txt anew, and nothing else"
+    )
+    if parser.parse_args(arguments).pin:
+        why = pin()
+        print(
+            f"{HASHED.name}: COULD NOT BE WRITTEN, {why}"
+            if why
+            else f"{HASHED.name}: {len(hashed())} packages"
+        )
+        return 1 if why else 0
     packages = pins()
     SBOM.parent.mkdir(exist_ok=True)
     SBOM.write_text(json.dumps(sbom(packages), indent=1) + "\n", encoding="utf-8")
     print(f"{SBOM.relative_to(ROOT)}: {len(packages)} packages")
-    lines = [f"{name}=={version}" for name, version in packages]
+    blocks = hashed()
+    lines = [blocks[named(*pair)].rstrip() for pair in packages]
     known, why = ask(lines[:1])  # one first, since each that can't be asked about takes its time
     if known:
         known, why = ask(lines)

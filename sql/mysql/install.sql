@@ -126,7 +126,6 @@ source deliver/queue_next.sql
 source cursor/_queue_forget_cursors.sql
 source cursor/_queue_shared_cursor.sql
 source cursor/_queue_keep_cursor.sql
-source cursor/_queue_turn_marks.sql
 
 -- wake
 source wake/_queue_ready.sql
@@ -139,7 +138,6 @@ source wake/queue_wait.sql
 -- end
 source end/_queue_check_nack.sql
 source end/_queue_check_move.sql
-source end/_queue_check_moves.sql
 source end/_queue_move_options.sql
 source end/_queue_check_dead_letter_kind.sql
 source end/_queue_bury.sql
@@ -150,9 +148,7 @@ source end/_queue_check_ack.sql
 source end/_queue_ack_each.sql
 source end/_queue_ack.sql
 source end/_queue_ack_many.sql
-source end/_queue_discard.sql
 source end/_queue_end.sql
-source end/_queue_redrive.sql
 source end/queue_ack.sql
 source end/queue_ack_many.sql
 source end/queue_nack.sql
@@ -229,7 +225,6 @@ source schedules/_queue_zone_change.sql
 source schedules/_queue_next_local.sql
 source schedules/_queue_next_tick.sql
 source schedules/_queue_last_tick.sql
-source schedules/_queue_tick.sql
 source schedules/queue_schedule.sql
 source schedules/queue_unschedule.sql
 source schedules/queue_tick.sql
@@ -272,7 +267,6 @@ source staging/_queue_drain_inbox.sql
 source staging/_queue_push_inbox_row.sql
 source staging/_queue_drain_inbox_row.sql
 source staging/_queue_stage_remove.sql
-source staging/_queue_stage_outdated.sql
 source staging/_queue_stage_prune.sql
 source staging/_queue_stage_put.sql
 source staging/_queue_stage_put_each.sql
@@ -295,10 +289,8 @@ source staging/queue_stream_forget.sql
 
 -- workers
 source workers/_queue_release_worker.sql
-source workers/_queue_release_delivery.sql
 source workers/_queue_server_run.sql
 source workers/_queue_reap.sql
-source workers/_queue_reap_by_the_way.sql
 source workers/queue_heartbeat.sql
 source workers/queue_reap.sql
 source workers/_queue_several_nodes.sql

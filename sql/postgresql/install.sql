@@ -98,7 +98,7 @@ select pg_catalog.set_config('search_path', pg_catalog.quote_ident(pg_catalog.cu
 \ir deliver/_queue_promote.sql
 \ir deliver/_queue_scan.sql
 \ir deliver/_queue_take.sql
-\ir deliver/_queue_end_expired.sql
+\ir deliver/_queue_end_undeliverable.sql
 \ir deliver/_queue_deliver.sql
 \ir deliver/queue_reserve.sql
 \ir deliver/queue_pop.sql
@@ -131,12 +131,10 @@ select pg_catalog.set_config('search_path', pg_catalog.quote_ident(pg_catalog.cu
 \ir end/_queue_check_move.sql
 \ir end/_queue_check_dead_letter_kind.sql
 \ir end/_queue_end.sql
-\ir end/_queue_discard.sql
 \ir end/_queue_bury.sql
 \ir end/_queue_nack.sql
 \ir end/_queue_lock_moves.sql
 \ir end/_queue_move.sql
-\ir end/_queue_move_each.sql
 \ir end/_queue_move_many.sql
 \ir end/_queue_check_ack.sql
 \ir end/_queue_ack_each.sql
@@ -151,8 +149,6 @@ select pg_catalog.set_config('search_path', pg_catalog.quote_ident(pg_catalog.cu
 \ir end/queue_redrive.sql
 
 -- history
-\ir history/_queue_history_row.sql
-\ir history/_queue_remember.sql
 \ir history/_queue_take_back.sql
 \ir history/queue_replay.sql
 
@@ -168,7 +164,6 @@ select pg_catalog.set_config('search_path', pg_catalog.quote_ident(pg_catalog.cu
 \ir turns/_queue_line.sql
 \ir turns/_queue_join_line.sql
 \ir turns/_queue_advance.sql
-\ir turns/_queue_with_next.sql
 \ir turns/_queue_lock_lines.sql
 \ir turns/_queue_blocked.sql
 \ir turns/_queue_permits_ready.sql
@@ -246,7 +241,6 @@ select pg_catalog.set_config('search_path', pg_catalog.quote_ident(pg_catalog.cu
 
 -- staging
 \ir staging/_queue_stage_remove.sql
-\ir staging/_queue_stage_outdated.sql
 \ir staging/_queue_stage_prune.sql
 \ir staging/_queue_stage_put.sql
 \ir staging/_queue_check_batch.sql
@@ -275,7 +269,6 @@ select pg_catalog.set_config('search_path', pg_catalog.quote_ident(pg_catalog.cu
 \ir workers/_queue_server_run.sql
 \ir workers/_queue_release_worker.sql
 \ir workers/_queue_reap.sql
-\ir workers/_queue_reap_by_the_way.sql
 \ir workers/queue_heartbeat.sql
 \ir workers/queue_reap.sql
 

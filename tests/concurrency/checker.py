@@ -72,9 +72,15 @@ class Use:
 
 
 class Checker:
-    """The findings about a history, one text each; empty is good."""
+    """The findings about a history, one text each; empty is good.
 
-    def __init__(self, calls: Iterable[Call]) -> None:
+    Args:
+        calls: the history.
+        timed: whether the server's clock went as ours did; else nobody knows how long a hold lasted.
+    """
+
+    def __init__(self, calls: Iterable[Call], *, timed: bool = True) -> None:
+        self._timed = timed
         self.wrong: list[str] = []
         self._calls = list(calls)
         self._ends = {call.transaction: call for call in self._calls if call.op in ("commit", "rollback")}
@@ -87,7 +93,8 @@ class Checker:
         """Return everything that is wrong."""
         for entry, deliveries in self._entries.items():
             deliveries.sort(key=lambda delivery: delivery.start)
-            self._check_holds(entry, deliveries)
+            if self._timed:
+                self._check_holds(entry, deliveries)
             self._check_attempts(entry, deliveries)
             self._check_uses(entry, deliveries)
             self._check_ends(entry, deliveries)
@@ -96,6 +103,8 @@ class Checker:
 
     def _fate(self, call: Call) -> tuple[str, float]:
         """Return kept, undone or unknown, and when that had happened."""
+        if call.refused:
+            return "undone", call.end
         if call.transaction is None:
             return ("kept" if call.end < NEVER else "unknown"), call.end
         end = self._ends.get(call.transaction)
@@ -155,7 +164,7 @@ class Checker:
                 if use.outcome == "lost":
                     held = any(h.start <= use.call.start and use.call.end <= h.end for h in delivery.holds())
                     released = any(before.call.op in RELEASES for before in delivery.uses[:number])
-                    if held and not released:
+                    if self._timed and held and not released:
                         self.wrong.append(
                             f"{entry}: {use.call.op} of {delivery.receipt} was lost while it held"
                         )
@@ -182,7 +191,10 @@ class Checker:
                 acked[key] += use.fate == "kept" and use.outcome == "acked"
                 if use.fate == "unknown" and use.outcome in (None, "acked"):
                     perhaps.add(key)
+        there = {key for _, key in self._entries}
         for call in self._calls:
+            if call.refused:
+                self.wrong += [f"{key} is there, and was refused" for key in call.keys if key in there]
             for key in (call.answer or ()) if call.op == "push" and self._fate(call)[0] == "kept" else ():
                 if acked[key] > 1 or (acked[key] == 0 and key not in perhaps):
                     self.wrong.append(f"{key} was acked {acked[key]} times")

@@ -7,7 +7,7 @@ import os
 import signal
 import time
 from concurrent.futures import ThreadPoolExecutor
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Final, TypeAlias
@@ -48,6 +48,8 @@ class Outcome:
     """Calls of which nobody knows whether they took place."""
     pushed: int
     violations: list[str]
+    notes: list[str] = field(default_factory=list[str])
+    """What else is to be said."""
 
 
 class Crew:
@@ -177,6 +179,9 @@ def run(
     through: str | None = None,
     meets: bool = True,
     prepared: bool = True,
+    refusals: bool = False,
+    settle: Callable[[], object] | None = None,
+    timed: bool = True,
 ) -> Outcome:
     """Let a crew work through so many messages while it is struck, and check the history.
 
@@ -192,6 +197,9 @@ def run(
         through: the URL by which the processes reach the database; None: `url`.
         meets: as of Crew.run_until.
         prepared: whether the processes prepare statements, where their driver does.
+        refusals: whether the processes go on after errors of the server, which the history then has.
+        settle: is called once nothing happens any more, before what is left is taken.
+        timed: whether the server's clock goes as ours does.
     """
     harness = open_harness(url)
     for kind in ("in", "out"):
@@ -208,20 +216,32 @@ def run(
                 rate // 2,
                 late,
                 prepared,
+                refusals,
             )
             for late in (False, True)
         ]
-        faults = Crew(through or url, folder, seed, partial(worker.work, prepared=prepared)).run_until(
+        target = partial(worker.work, prepared=prepared, refusals=refusals)
+        faults = Crew(through or url, folder, seed, target).run_until(
             lambda: all(future.done() for future in pushed), strike, pause, least=least, meets=meets
         )
         created = sum(future.result() for future in pushed)
+    if settle is not None:
+        settle()
     drain(url, folder / "drain.jsonl")
     calls = read(sorted(folder.glob("*.jsonl")))
     unanswered = sum(call.answer is None for call in calls)
-    return Outcome(faults, len(calls), unanswered, created, Checker(calls).check())
+    return Outcome(faults, len(calls), unanswered, created, Checker(calls, timed=timed).check())
 
 
-def produce(url: str, path: Path, messages: int, rate: int, late: bool, prepared: bool = True) -> int:
+def produce(
+    url: str,
+    path: Path,
+    messages: int,
+    rate: int,
+    late: bool,
+    prepared: bool = True,
+    refusals: bool = False,
+) -> int:
     """Push messages, and return how many surely came to be.
 
     What has no answer isn't pushed again: it may be there.
@@ -233,8 +253,10 @@ def produce(url: str, path: Path, messages: int, rate: int, late: bool, prepared
         rate: how many a second at the most.
         late: whether several are in a transaction that is committed late.
         prepared: whether statements are prepared, where the driver does that.
+        refusals: whether to go on after errors of the server, which the history then has.
     """
-    harness, recorder, chance = open_harness(url), Recorder(path), chance_of(late)
+    harness, chance = open_harness(url), chance_of(late)
+    recorder = Recorder(path, harness.refusal if refusals else None)
     harness.prepared = prepared
     size, tried, created, start = 50 if late else 20, 0, 0, time.monotonic()
     while tried < messages:
@@ -257,6 +279,7 @@ def produce(url: str, path: Path, messages: int, rate: int, late: bool, prepared
                     lambda batch=batch, queue=queue: queue.push_many("in", batch),
                     lambda answers: [answer.key for answer in answers],
                     kind="in",
+                    keys=[one["key"] for one in batch],
                     transaction=transaction,
                 )
                 if late:
@@ -265,7 +288,7 @@ def produce(url: str, path: Path, messages: int, rate: int, late: bool, prepared
                 created += sum(answer.outcome == "created" for answer in answers)
                 time.sleep(max(0.0, start + tried / rate - time.monotonic()))
         except Exception as error:
-            if not worker.passes(harness, error):
+            if not worker.passes(harness, error) and not (refusals and harness.refusal(error)):
                 raise
             worker.pause(harness)
     harness.close()

@@ -35,6 +35,10 @@ class Call:
     """How long a reserve or an extend holds."""
     transaction: str | None = None
     """Names the transaction that it is part of; None: of its own."""
+    keys: list[str] = field(default_factory=list[str])
+    """Of a push: what is to be pushed."""
+    refused: str = ""
+    """The code of the error by which the server refused it: then it has no answer, and changed nothing."""
     answer: list[Any] | None = None
     """A reserve: [key, receipt, attempts] of each message; a push: its new keys; else the outcomes."""
 
@@ -44,9 +48,12 @@ class Recorder:
 
     Args:
         path: the file; it is created.
+        refusal: the code of an error by which a server refuses a call, "" for any other;
+            None: all are others.
     """
 
-    def __init__(self, path: Path) -> None:
+    def __init__(self, path: Path, refusal: Callable[[Exception], str] | None = None) -> None:
+        self._refusal = refusal
         self._file = os.open(path, os.O_CREAT | os.O_WRONLY | os.O_APPEND)
         self._number = 0
 
@@ -62,7 +69,12 @@ class Recorder:
         self._number += 1
         number = self._number
         self._write({"n": number, "op": op, "start": time.monotonic(), **about})
-        result = call()
+        try:
+            result = call()
+        except Exception as error:
+            if self._refusal is not None and (code := self._refusal(error)):
+                self._write({"n": number, "end": time.monotonic(), "refused": code})
+            raise
         self._write({"n": number, "end": time.monotonic(), "answer": answer(result)})
         return result
 
@@ -85,7 +97,8 @@ def read(paths: Iterable[Path]) -> list[Call]:
             line = json.loads(text)
             number = line.pop("n")
             if number in mine:
-                mine[number].end, mine[number].answer = line["end"], line["answer"]
+                one = mine[number]
+                one.end, one.answer, one.refused = line["end"], line.get("answer"), line.get("refused", "")
             else:
                 mine[number] = Call(**line)
                 if mine[number].transaction is not None:

@@ -31,6 +31,11 @@ def end(op: str, at: float, transaction: str) -> Call:
     return Call(op, at, at + 0.1, transaction=transaction)
 
 
+def refused(op: str, at: float) -> Call:
+    keys, receipts = (["a"], []) if op == "push" else ([], ["r"])
+    return Call(op, at, at + 0.1, keys=keys, receipts=receipts, refused="53100")
+
+
 RIGHT: dict[str, list[Call]] = {
     "acked": [push(), reserve("r", 1), use("ack", "r", 2, "acked")],
     "an ack that perhaps was": [push(), reserve("r", 1), use("ack", "r", 2, None)],
@@ -71,6 +76,14 @@ RIGHT: dict[str, list[Call]] = {
         reserve("s", 3),
         use("ack", "s", 4, "acked"),
     ],
+    "refused, then done": [
+        push(),
+        reserve("r", 1),
+        refused("ack", 2),
+        reserve("s", 12, 2),
+        use("ack", "s", 13, "acked"),
+    ],
+    "a refused push": [refused("push", 0)],
     "never committed": [Call("push", 0, 0.1, "in", answer=["b"], transaction="t"), end("rollback", 1, "t")],
 }
 
@@ -85,6 +98,11 @@ WRONG: dict[str, tuple[str, list[Call]]] = {
             use("ack", "r", 2, "acked", transaction="t"),
             end("rollback", 3, "t"),
         ],
+    ),
+    "refused and done": ("a was acked 0 times", [push(), reserve("r", 1), refused("ack", 2)]),
+    "refused and there": (
+        "a is there, and was refused",
+        [refused("push", 0), reserve("r", 1), use("ack", "r", 2, "acked")],
     ),
     "a receipt twice": (
         "was given twice",
@@ -189,6 +207,12 @@ def test_a_history_is_read_as_it_was_written_up_to_where_the_process_died(tmp_pa
     answered, unanswered = read([path])
     assert (answered.op, answered.answer, answered.transaction) == ("push", ["a"], "w.jsonl:1")
     assert answered.start <= answered.end < NEVER
+    telling = Recorder(tmp_path / "v.jsonl", lambda error: type(error).__name__)
+    with pytest.raises(ZeroDivisionError):
+        telling.record("ack", lambda: 1 // 0, lambda _: [], receipts=["r"])
+    telling.close()
+    [told] = read([tmp_path / "v.jsonl"])
+    assert (told.refused, told.answer, told.end < NEVER) == ("ZeroDivisionError", None, True)
     assert (unanswered.op, unanswered.receipts, unanswered.end, unanswered.answer) == (
         "ack",
         ["r"],

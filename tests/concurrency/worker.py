@@ -38,7 +38,7 @@ TRANSACTIONS = itertools.count(1)
 """Names for those of a process, which makes a new worker when a connection is lost."""
 
 
-def work(url: str, path: str, stop: str, seed: int, prepared: bool = True) -> None:
+def work(url: str, path: str, stop: str, seed: int, prepared: bool = True, *, refusals: bool = False) -> None:
     """Work on the kinds in and out until the file `stop` exists; connections that are cut are made anew.
 
     Args:
@@ -47,8 +47,10 @@ def work(url: str, path: str, stop: str, seed: int, prepared: bool = True) -> No
         stop: a file whose existence means: stop.
         seed: of the choices.
         prepared: whether statements are prepared, where the driver does that.
+        refusals: whether to go on after errors of the server, which the history then has.
     """
-    harness, recorder, chance = open_harness(url), Recorder(Path(path)), chance_of(seed)
+    harness, chance = open_harness(url), chance_of(seed)
+    recorder = Recorder(Path(path), harness.refusal if refusals else None)
     harness.prepared = prepared
     while not Path(stop).exists():
         try:
@@ -56,7 +58,7 @@ def work(url: str, path: str, stop: str, seed: int, prepared: bool = True) -> No
             while not Path(stop).exists():
                 worker.step()
         except Exception as error:
-            if not passes(harness, error):
+            if not passes(harness, error) and not (refusals and harness.refusal(error)):
                 raise
             pause(harness)
     harness.close()

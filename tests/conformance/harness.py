@@ -227,6 +227,10 @@ class Harness(ABC):
         """Return what an error is known by, as docs/sql.md lists it, and its text."""
 
     @abstractmethod
+    def refusal(self, error: Exception) -> str:
+        """Return the code of an error by which the server refused a call, "" where it may have been done."""
+
+    @abstractmethod
     def routines(self) -> list[str]:
         """Return the names of the public routines."""
 

@@ -22,6 +22,9 @@ from tests.servers.databases import SESSIONS, open_connection
 LOST = {0, 1053, 1927, 2006, 2013, 4031}
 """Error numbers; 0 is PyMySQL's for a connection that it has closed."""
 
+UNSURE = {1026, 1598}
+"""Error numbers: the binary log couldn't be written, after which the server may keep it nevertheless."""
+
 UNDONE = {1020, 1205, 1213}
 """Error numbers: changed since the snapshot, waited too long, deadlock."""
 
@@ -183,6 +186,10 @@ class MysqlHarness(Harness):
         if not isinstance(found, pymysql.Error) or not found.args:
             return type(found).__name__, str(found)
         return SQLSTATES.get(found.args[0], str(found.args[0])), str(found.args[-1])
+
+    def refusal(self, error: Exception) -> str:
+        code = self.cause(error)[0]
+        return code if code[-1].isdigit() and not {code} & set(map(str, LOST | UNSURE)) else ""
 
     def routines(self) -> list[str]:
         found = self._watch(

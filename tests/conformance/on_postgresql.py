@@ -30,6 +30,10 @@ select 'ended', h.p_kind, h.p_key, h.outcome from queue_history h where starts_w
 LEVELS = {level.name.replace("_", " ").lower(): level for level in psycopg.IsolationLevel}
 
 
+AWAY = ("08", "57P")
+"""How the codes begin that say that a session ends: what it was at may have been done."""
+
+
 class PostgresqlSession(Session):
     """A session over psycopg."""
 
@@ -136,6 +140,10 @@ class PostgresqlHarness(Harness):
         if not isinstance(found, psycopg.Error) or not found.sqlstate:
             return type(found).__name__, str(found)
         return found.sqlstate, found.diag.message_primary or ""
+
+    def refusal(self, error: Exception) -> str:
+        code = getattr(error.__cause__ if isinstance(error, QueueError) else error, "sqlstate", None) or ""
+        return "" if code.startswith(AWAY) else code
 
     def routines(self) -> list[str]:
         found = self._watch(

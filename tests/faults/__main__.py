@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import argparse
 import random
+import signal
 import sys
 import tempfile
 import time
@@ -36,6 +37,7 @@ def main() -> int:
     parser.add_argument("--seed", type=int, default=random.randrange(10**6), help="of all that is drawn")
     parser.add_argument("--keep", type=Path, metavar="FOLDER", help="where the histories go")
     given = parser.parse_args()
+    signal.signal(signal.SIGTERM, lambda *_: sys.exit(1))  # what is mounted doesn't stay
     folder = given.keep or Path(tempfile.mkdtemp(prefix="pyqueue-faults-"))
     print(ROW.format("promise", "server", "faults", "checked", "unknown", "violations", "seconds", "history"))
     failed = False
@@ -49,7 +51,6 @@ def main() -> int:
         except UnavailableError as error:
             print(f"{name}: LEFT OUT, {error}")
             failed |= name in (given.server or ())
-    print("disk full: LEFT OUT, it needs a small file system of its own, which only root can mount")
     for text, tests in ELSEWHERE:
         print(f"{text}: PYQUEUE_TEST_LONG=1 .venv/bin/python -m pytest {tests}")
     print("the tests can fail: make mutants")
@@ -69,8 +70,8 @@ def _try(server: Restartable, name: str, promise: Promise, size: Size, seed: int
     seconds = time.monotonic() - began
     row = (promise.text, name, found.faults, found.calls, found.unanswered, len(found.violations))
     print(ROW.format(*row, f"{seconds:.0f}", history), flush=True)
-    for violation in found.violations[:20]:
-        print(f"    {violation}", flush=True)
+    for line in (*found.notes, *(f"VIOLATION: {one}" for one in found.violations[:20])):
+        print(f"    {line}", flush=True)
     return not found.violations
 
 

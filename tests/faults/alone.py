@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import asyncio
 import json
 import random
 import re
@@ -26,6 +25,7 @@ from tests.conformance import hostile
 from tests.conformance.harness import open_harness
 from tests.faults.promise import Size
 from tests.faults.restarts import Restartable
+from tests.faults.ways import ToldError, Way, ways
 from tests.sample import chance_of
 
 if TYPE_CHECKING:
@@ -43,6 +43,9 @@ DOCUMENTED: Final = set(
     )
 )
 """The codes of docs/sql.md: the queue's own, and those of the servers for what no routine gets to see."""
+
+RETRIED: Final = {"40001", "40P01", "1213", "1205", "1020"}
+"""What docs/sql.md says of transactions that wait for one another."""
 
 
 @contextmanager
@@ -159,24 +162,13 @@ def night_of(key: str) -> object:
 def hostile_input(_: Restartable, url: str, __: Path, size: Size, seed: int) -> Outcome:
     """Whatever is handed over is refused by an error that is documented, or comes back as it was."""
     harness = open_harness(url)
-    ways: list[Callable[..., object]] = [harness.connect().raw]
-    other: Any = None
-    with asyncio.Runner() as runner:
-        if not is_mysql(url):
-            other = runner.run(asyncpg.connect(url))
-
-            def through_asyncpg(routine: str, *values: str | bytes | None) -> None:
-                places = ", ".join(f"${n}::text::{kind}" for n, kind in enumerate(ROUTINES[routine], 1))
-                runner.run(other.fetch(f"select * from {routine}({places})", *values))
-
-            ways.append(through_asyncpg)
-        fuzz = Fuzz(chance_of(seed), harness, ways)
+    with ways(url, ROUTINES) as (others, missing):
+        fuzz = Fuzz(chance_of(seed), harness, others)
         while fuzz.calls < size.faults:
             fuzz.step()
-        if other is not None:
-            runner.run(other.close())
     harness.close()
-    return Outcome(fuzz.calls, fuzz.calls, 0, fuzz.kept, said(fuzz.wrong))
+    notes = [f"through {name}: {often}" for name, often in sorted(fuzz.through.items())] + missing
+    return Outcome(fuzz.calls, fuzz.calls, 0, fuzz.kept, said(fuzz.wrong), notes)
 
 
 ROUTINES: Final = {
@@ -199,6 +191,9 @@ ROUTINES: Final = {
     "queue_remove": ("text", "text"),
 }
 """What is called with hostile values, and of which types its parameters are."""
+BINARY: Final = re.compile("22P03|08P01|XX000: unsupported jsonb version number")
+"""What PostgreSQL says of a Buffer of Node.js where a parameter is no bytea, see docs/sql.md."""
+REPLACE: Final = '{"on_duplicate": "replace"}'
 OPTIONS: Final = [
     "delay_seconds",
     "scheduled_at",
@@ -243,13 +238,19 @@ class Fuzz:
     Args:
         chance: draws them.
         harness: of the database.
-        ways: to call a routine with text or bytes as its arguments.
+        others: ways to call a routine beside the driver of the harness.
     """
 
-    def __init__(self, chance: random.Random, harness: Harness, ways: list[Callable[..., object]]) -> None:
+    def __init__(self, chance: random.Random, harness: Harness, others: list[Way]) -> None:
         self.calls, self.kept = 0, 0
-        self.wrong = Counter[str]()
-        self._chance, self._harness, self._ways = chance, harness, ways
+        self.wrong, self.through = Counter[str](), Counter[str]()
+        self._chance, self._harness = chance, harness
+        session = harness.connect()
+        own = type(session.connection).__module__.partition(".")[0]
+        self._raw: dict[str, Callable[..., object]] = {own: session.raw}
+        self._raw |= {one.name: one.call for one in others}
+        self._others: list[Way | None] = [None, *others]
+        self._own = own
         self._queue: Session = harness.connect()
         self._queue.push("r", "a", 1)
         [held] = self._queue.reserve("r", None, 1, timeout_seconds=3600)
@@ -263,19 +264,28 @@ class Fuzz:
             return
         routine = self._chance.choice(list(ROUTINES))
         values = [self._value(routine, kind) for kind in ROUTINES[routine]]
+        name = self._chance.choice(list(self._raw))
+        self.through[name] += 1
         try:
-            self._chance.choice(self._ways)(routine, *values)
+            self._raw[name](routine, *values)
         except UnicodeEncodeError:
             pass  # a driver can't send it at all
         except Exception as error:
             cause = self._harness.cause(error)[0]
             cause = getattr(error, "sqlstate", None) or cause
-            if cause not in DOCUMENTED and not isinstance(error, asyncpg.DataError):
-                self.wrong[f"{routine}{values!r:.200}: {type(error).__name__} {error!s:.200}"] += 1
+            ours = cause in DOCUMENTED or isinstance(error, asyncpg.DataError)
+            binary = any(isinstance(one, bytes) for one in values) and BINARY.match(f"{error}")
+            if not ours and not binary:
+                self.wrong[f"{name}: {routine}{values!r:.200}: {type(error).__name__} {error!s:.200}"] += 1
 
     def _kept(self) -> None:
         kind, key = self._text(95), self._text(200)
         payload, raw = self._json(4), self._chance.randbytes(self._chance.randrange(40))
+        way = self._chance.choice(self._others)
+        self.through[way.name if way else self._own] += 1
+        if way is not None:
+            self._kept_by(way, kind, key, payload, raw)
+            return
         try:
             if self._chance.random() < 0.5:
                 done = self._queue.push(kind, key, payload, on_duplicate="replace")
@@ -294,6 +304,30 @@ class Fuzz:
         self.kept += 1
         if not same:
             self.wrong[f"{kind!r:.60} {key!r:.60} {payload!r:.100} came back as {found!r:.200}"] += 1
+
+    def _kept_by(self, way: Way, kind: str, key: str, payload: Any, raw: bytes) -> None:
+        text = json.dumps(payload, ensure_ascii=self._chance.random() < 0.5)
+        try:
+            (kind + key + text).encode()
+        except UnicodeEncodeError:
+            return  # other languages have something else in its place
+        binary = way.bytes_ and self._chance.random() < 0.5
+        try:
+            if binary:
+                [done] = way.call("queue_push_bytes", kind, key, raw, REPLACE)
+            else:
+                [done] = way.call("queue_push", kind, key, text, REPLACE)
+            if done["outcome"] not in ("created", "replaced"):
+                return
+            [found] = way.call("queue_get", kind, key)
+        except (ToldError, asyncpg.PostgresError) as error:
+            if getattr(error, "sqlstate", None) not in DOCUMENTED:
+                self.wrong[f"{way.name}: push {kind!r:.60} {key!r:.60}: {error!s:.200}"] += 1
+            return
+        self.kept += 1
+        same = found["payload_bytes"] == raw if binary else json.loads(found["payload"]) == payload
+        if (found["p_kind"], found["p_key"], same) != (kind, key, True):
+            self.wrong[f"{way.name}: {kind!r:.60} {key!r:.60} {text!r:.100} came back as {found!r:.200}"] += 1
 
     def _text(self, most: int) -> str:
         fixed = [one for one in hostile.TEXTS if one is not hostile.LONG]

@@ -7,16 +7,18 @@ from collections import Counter
 from concurrent.futures import ThreadPoolExecutor
 from typing import TYPE_CHECKING, Final
 
-from pyqueue_sql.calls.connect import connect, is_mysql
 from tests.concurrency import crew, worker
 from tests.concurrency.crew import Crew, Outcome
 from tests.concurrency.history import Recorder, read
 from tests.conformance.harness import open_harness
 from tests.faults.alone import clock_jumps, hostile_input, receipts_once
 from tests.faults.crews import no_connection_left, poison, soak, steps, storm
+from tests.faults.full import disk_full
+from tests.faults.jumps import server_clock_jumps
+from tests.faults.memory import no_memory
 from tests.faults.promise import Promise, Size
 from tests.faults.proxy import FAULTS, proxy
-from tests.servers.databases import SESSIONS
+from tests.faults.restarts import database_of
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -41,10 +43,7 @@ def keep(promise: Promise, server: Restartable, folder: Path, size: Size, seed: 
         size: how many faults and messages.
         seed: of all that is drawn.
     """
-    url = server.database("faults_" + promise.name.replace(" ", "_"))
-    if is_mysql(url):
-        with connect(url) as connection, connection.cursor() as cursor:
-            cursor.execute(f"create table {SESSIONS} (name varchar(100), id bigint)".encode())
+    url = database_of(server, "faults_" + promise.name.replace(" ", "_"))
     return promise.run(server, url, folder, size, seed)
 
 
@@ -241,6 +240,24 @@ PROMISES: Final[Mapping[str, Promise]] = {
             meets=False,
         ),
         Promise(
+            "disk full",
+            "the same where the disk is full, and freed",
+            disk_full,
+            Size(1, 500),
+            Size(2, 2_000),
+            Size(50, 100_000),
+            meets=False,
+        ),
+        Promise(
+            "no memory",
+            "what there is no memory for leaves no trace",
+            no_memory,
+            Size(2),
+            Size(10),
+            Size(500),
+            meets=False,
+        ),
+        Promise(
             "answers lost",
             "the same where answers are lost or late",
             answers_lost,
@@ -254,7 +271,7 @@ PROMISES: Final[Mapping[str, Promise]] = {
             all_or_nothing,
             Size(25),
             Size(100),
-            Size(2_000),
+            Size(50_000),
         ),
         Promise(
             "steps",
@@ -262,7 +279,7 @@ PROMISES: Final[Mapping[str, Promise]] = {
             steps,
             Size(5),
             Size(60),
-            Size(1_000),
+            Size(50_000),
         ),
         Promise(
             "popped once",
@@ -288,6 +305,15 @@ PROMISES: Final[Mapping[str, Promise]] = {
             Size(40),
             Size(100),
             Size(5_000),
+            meets=False,
+        ),
+        Promise(
+            "server clock",
+            "the same with the server's own clock, under load",
+            server_clock_jumps,
+            Size(6, 500),
+            Size(20, 2_000),
+            Size(500, 100_000),
             meets=False,
         ),
         Promise(

@@ -4,23 +4,27 @@ from __future__ import annotations
 
 import contextlib
 import os
+import shlex
 import shutil
 import signal
 import tempfile
 import time
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
+from functools import partial
 from pathlib import Path
 from typing import Final, Protocol
 from urllib.parse import urlsplit
 
 import pymysql
 
-from pyqueue_sql.calls.connect import connect
+from pyqueue_sql.calls.connect import connect, is_mysql
 from pyqueue_sql.embedded import EmbeddedServer, EmbeddedServerError, start_server
+from pyqueue_sql.embedded.server import wheel_bin_dir
 from pyqueue_sql.schema import migrate
 from tests.servers import Running
-from tests.servers.binaries import on_path, unpacked
+from tests.servers.binaries import Binaries, on_path, unpacked
+from tests.servers.databases import SESSIONS
 from tests.servers.starting import SETTINGS, UnavailableError, throw_away
 
 NAMES: Final = ("postgresql", "mariadb", "mysql")
@@ -46,6 +50,18 @@ class Restartable(Protocol):
         Args:
             away: for how many seconds; new ones are ended, too.
         """
+        ...
+
+    def guard(self) -> None:
+        """Have it keep its data though it ends by itself, until `revive`."""
+        ...
+
+    def kill(self) -> None:
+        """Kill it after a `guard`, for `revive` to start it again."""
+        ...
+
+    def revive(self) -> bool:
+        """Start it again where it has ended since `guard`; returns whether it had."""
         ...
 
     def database(self, name: str) -> str:
@@ -75,20 +91,66 @@ def make_database(server: str, name: str) -> str:
     return url
 
 
+def database_of(server: Restartable, name: str) -> str:
+    """Make a database with the queue and what a harness needs, and return its URL.
+
+    Args:
+        server: which it is to be on.
+        name: of the database.
+    """
+    url = server.database(name)
+    if is_mysql(url):
+        with connect(url) as connection, connection.cursor() as cursor:
+            cursor.execute(f"create table {SESSIONS} (name varchar(100), id bigint)".encode())
+    return url
+
+
+def wrapped(folder: Path, environment: dict[str, str], limit_kb: int | None) -> Path:
+    """Make a folder of programs that start those of PostgreSQL with more in their environment, or less room.
+
+    Args:
+        folder: a new one.
+        environment: what they are started with besides.
+        limit_kb: of the address space of a process; None: there is none.
+    """
+    folder.mkdir()
+    given = " ".join(shlex.quote(f"{name}={value}") for name, value in environment.items())
+    for name in ("postgres", "initdb"):
+        program = shlex.quote(str(wheel_bin_dir() / name))
+        limit = "" if limit_kb is None else f"ulimit -v {limit_kb}\n"
+        (folder / name).write_text(f'#!/bin/sh\n{limit}exec env {given} {program} "$@"\n')
+        (folder / name).chmod(0o755)
+    folder.chmod(0o755)
+    return folder
+
+
 class Postgresql:
     """An embedded server whose data stays between its starts.
 
     Args:
         folder: of its data.
+        settings: over those that it has.
+        environment: what it is started with besides.
+        limit_kb: see `wrapped`.
     """
 
-    def __init__(self, folder: Path) -> None:
+    def __init__(
+        self,
+        folder: Path,
+        settings: dict[str, str] | None = None,
+        environment: dict[str, str] | None = None,
+        limit_kb: int | None = None,
+    ) -> None:
         self._folder = folder
+        self._binaries = None
+        if environment or limit_kb:
+            self._binaries = wrapped(folder.with_name("bin"), environment or {}, limit_kb)
+        # the disk isn't waited for: it is the program that ends, never the machine
+        self._settings = {"fsync": "off", **(settings or {})}
         self._server = self._start(None)
 
     def _start(self, port: int | None) -> EmbeddedServer:
-        # the disk isn't waited for: it is the program that ends, never the machine
-        return start_server(self._folder, port=port, settings={"fsync": "off"})
+        return start_server(self._folder, port=port, settings=self._settings, bin_dir=self._binaries)
 
     def restart(self, *, crash: bool, away: float) -> None:
         """End it and start it again; see Restartable."""
@@ -116,6 +178,22 @@ class Postgresql:
                     " where a.backend_type = 'client backend' and a.pid <> pg_backend_pid()"
                 )
 
+    def guard(self) -> None:
+        """Do nothing: its data stays anyhow; see Restartable."""
+
+    def kill(self) -> None:
+        """Kill it; see Restartable."""
+        os.kill(self._server.pid, signal.SIGKILL)
+
+    def revive(self) -> bool:
+        """Start it again where it has ended; see Restartable."""
+        try:
+            os.kill(self._server.pid, 0)
+        except ProcessLookupError:
+            self.restart(crash=False, away=0)
+            return True
+        return False
+
     def database(self, name: str) -> str:
         """Make a database; see Restartable."""
         return make_database(self._server.url, name)
@@ -130,15 +208,25 @@ class Mysql:
 
     Args:
         name: which of them.
+        base: where its folder is to be; None: where temporary ones are.
+        settings: over those that it has.
+        environment: what it is started with besides.
     """
 
-    def __init__(self, name: str) -> None:
-        self._server = self._start(name)
+    def __init__(
+        self,
+        name: str,
+        base: Path | None = None,
+        settings: tuple[str, ...] = (),
+        environment: dict[str, str] | None = None,
+    ) -> None:
+        start = partial(throw_away, name, settings=(*SAFE, *settings), base=base, environment=environment)
+        self._server = self._start(name, start)
 
-    def _start(self, name: str) -> Running:
+    def _start(self, name: str, start: Callable[[Binaries], Running]) -> Running:
         with contextlib.suppress(UnavailableError):
-            return throw_away(name, on_path(name), SAFE)
-        return throw_away(name, unpacked(name), SAFE)
+            return start(on_path(name))
+        return start(unpacked(name))
 
     def restart(self, *, crash: bool, away: float) -> None:
         """End it and start it again; see Restartable."""
@@ -167,6 +255,28 @@ class Mysql:
                     with contextlib.suppress(pymysql.err.OperationalError):  # it has ended meanwhile
                         cursor.execute("kill %s", [session])
 
+    def guard(self) -> None:
+        """Have its keeper start it again where it ends; see Restartable."""
+        assert self._server.home is not None
+        (self._server.home / "wait").touch()
+        (self._server.home / "again").write_text("0")
+
+    def kill(self) -> None:
+        """Kill it; see Restartable."""
+        assert self._server.home is not None
+        os.kill(int((self._server.home / "pid").read_text()), signal.SIGKILL)
+
+    def revive(self) -> bool:
+        """Let its keeper start it again where it has ended; see Restartable."""
+        assert self._server.home is not None
+        again, wait = self._server.home / "again", self._server.home / "wait"
+        if not wait.exists():
+            return False
+        ended = not again.exists()  # the keeper takes it as the server ends
+        again.unlink(missing_ok=True)
+        wait.unlink()
+        return ended
+
     def database(self, name: str) -> str:
         """Make a database; see Restartable."""
         return make_database(self._server.url, name)
@@ -177,26 +287,37 @@ class Mysql:
 
 
 @contextmanager
-def restartable(name: str) -> Iterator[Restartable]:
+def restartable(
+    name: str,
+    base: Path | None = None,
+    settings: tuple[str, ...] = (),
+    environment: dict[str, str] | None = None,
+    limit_kb: int | None = None,
+) -> Iterator[Restartable]:
     """Give a server of our own.
 
     Args:
         name: one of NAMES.
+        base: where its folder is to be; None: where temporary ones are.
+        settings: over those that it has: name=value on PostgreSQL, options on the others.
+        environment: what it is started with besides.
+        limit_kb: of the address space of each process of a PostgreSQL; None: there is none.
 
     Raises:
         UnavailableError: there is none.
     """
     if name != "postgresql":
-        server = Mysql(name)
+        server = Mysql(name, base, settings, environment)
         try:
             yield server
         finally:
             server.stop()
         return
-    folder = Path(tempfile.mkdtemp(prefix="pyqueue-test-"))
+    folder = Path(tempfile.mkdtemp(prefix="pyqueue-test-", dir=base))
     folder.chmod(0o755)  # whoever runs PostgreSQL gets there
     try:
-        server = Postgresql(folder / "data")
+        given = dict(one.split("=", 1) for one in settings)
+        server = Postgresql(folder / "data", given, environment, limit_kb)
         try:
             yield server
         finally:

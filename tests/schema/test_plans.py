@@ -380,10 +380,10 @@ def commit_failed(plans: Plans) -> list[Node]:
     return plans.run("select * from queue_stream_commit('reader', %s, %s)", number, failed)[1]
 
 
-def ack_logged(plans: Plans) -> list[Node]:
-    """Acknowledge messages of a kind that has a log."""
-    push_many(plans, "noted")
-    rows, _ = plans.run("select receipt from queue_reserve('noted', 'w', %s)", BATCH)
+def ack_kept(plans: Plans, kind: str) -> list[Node]:
+    """Acknowledge messages of a kind that keeps something of their ends."""
+    push_many(plans, kind)
+    rows, _ = plans.run("select receipt from queue_reserve(%s, 'w', %s)", kind, BATCH)
     return plans.run("select * from queue_ack_many(%s)", Jsonb([receipt for (receipt,) in rows]))[1]
 
 
@@ -481,7 +481,8 @@ CALLS: dict[str, Callable[[Plans], list[Node]]] = {
     ),
     "queue_push logged": query("select * from queue_push('noted', null, '1')"),
     "queue_push_many logged": lambda plans: push_many(plans, "noted"),
-    "queue_ack_many logged": ack_logged,
+    "queue_ack_many logged": lambda plans: ack_kept(plans, "noted"),
+    "queue_ack_many remembered": lambda plans: ack_kept(plans, "past"),
     "queue_read": query("select * from queue_read('noted', 'reader', %s)", BATCH),
     "queue_read topic": query("select * from queue_read('7.noted', 'topical', %s)", BATCH),
     "queue_read pattern": query("select * from queue_read('#', 'all', %s)", BATCH),

@@ -4,7 +4,7 @@ It ends, and the server and its folder with it, when its input ends: the kernel 
 end. Standard input starts with one line of JSON: `home`, a folder; `owner_pid`; `steps`, each an object with
 `command` and `input`, a file or null. The last step is the server, which is started again
 where there is a file `again` in its folder as it ends, after as many seconds as its first line says and
-with what the other lines add to its command.
+with what the other lines add to its command, and not before a file `wait` is gone.
 """
 
 from __future__ import annotations
@@ -35,9 +35,11 @@ def main() -> int:
             status = run(step, home, config["owner_pid"])
             while status is not None and (home / "again").exists():
                 away, *settings = (home / "again").read_text().split("\n")
-                time.sleep(float(away))
-                step = {**step, "command": [*step["command"], *settings]}
                 (home / "again").unlink()
+                time.sleep(float(away))
+                while (home / "wait").exists() and not ended(config["owner_pid"], 0.05):
+                    pass
+                step = {**step, "command": [*step["command"], *settings]}
                 status = run(step, home, config["owner_pid"])
             if status is None:
                 return 0
@@ -59,14 +61,19 @@ def run(step: dict[str, Any], home: Path, owner_pid: int) -> int | None:
         )
     try:
         while process.poll() is None:
-            readable, _, _ = select.select([sys.stdin], [], [], 0.05)
-            # a process that the tests forked may keep the pipe open after them
-            if readable or os.getppid() != owner_pid:
+            if ended(owner_pid, 0.05):
                 return None
         return process.returncode
     finally:
         process.kill()
         process.wait()
+
+
+def ended(owner_pid: int, seconds: float) -> bool:
+    """Wait for so long at the most, and return whether the tests have ended."""
+    readable, _, _ = select.select([sys.stdin], [], [], seconds)
+    # a process that the tests forked may keep the pipe open after them
+    return bool(readable) or os.getppid() != owner_pid
 
 
 def die_with_keeper() -> None:

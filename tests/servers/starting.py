@@ -57,6 +57,8 @@ class Running:
     restart: Callable[[signal.Signals, float, tuple[str, ...]], None] | None = None
     """Ends it by a signal, and after so many seconds starts it again, with settings added to its own; None
     where it isn't ours."""
+    home: Path | None = None
+    """Its folder; None where it isn't ours."""
 
 
 def start(name: str, given: str | None, settings: tuple[str, ...] = SETTINGS) -> Running:
@@ -108,17 +110,33 @@ def place(name: str, given: str | None) -> str | None:
         return promised(name) or container
 
 
-def throw_away(name: str, binaries: Binaries, settings: tuple[str, ...] = SETTINGS) -> Running:
+def throw_away(
+    name: str,
+    binaries: Binaries,
+    settings: tuple[str, ...] = SETTINGS,
+    base: Path | None = None,
+    environment: dict[str, str] | None = None,
+) -> Running:
     """Start a server of our own, in a temporary folder, on a free port of 127.0.0.1.
+
+    Args:
+        name: mariadb or mysql.
+        binaries: its program.
+        settings: its options.
+        base: where its folder is to be; None: where temporary ones are.
+        environment: what the server is started with besides.
 
     Raises:
         UnavailableError: it doesn't start; says what it says.
     """
-    home = Path(tempfile.mkdtemp(prefix=f"pyqueue-{name}-"))
+    home = Path(tempfile.mkdtemp(prefix=f"pyqueue-{name}-", dir=base))
     port, password = free_port(), secrets.token_urlsafe(16)
     write_users(home, password)
     command = started_in(home, binaries)
     steps = [first_step(command, binaries, home), last_step(name, command, home, port, settings)]
+    if environment:
+        given = (f"{name}={value}" for name, value in environment.items())
+        steps[-1]["command"] = ["env", *given, *steps[-1]["command"]]
     url = f"{name}+pymysql://{USER}:{password}@127.0.0.1:{port}"
     return kept(name, binaries.source, home, url, steps)
 
@@ -202,7 +220,7 @@ def kept(name: str, source: str, home: Path, url: str, steps: list[dict[str, Any
 
     atexit.register(stop)
     if (found := answer()) is not None:
-        return dataclasses.replace(found, restart=restart)
+        return dataclasses.replace(found, restart=restart, home=home)
     assert process.stdout is not None
     said = "it doesn't answer"
     if process.poll() is not None:

@@ -32,6 +32,13 @@ class Drivers:
 
 
 def find_drivers(config: pytest.Config) -> Drivers:
+    """Return the drivers, and have the end of the report say which are missing; else as `look`."""
+    found = look()
+    config.stash[MISSING] = found.missing
+    return found
+
+
+def look() -> Drivers:
     """Return the drivers.
 
     Raises:
@@ -45,7 +52,6 @@ def find_drivers(config: pytest.Config) -> Drivers:
             found.missing[name] = str(error)
             if "jdbc" in required():
                 raise pytest.UsageError(f"{REQUIRE} names jdbc: {error}") from None
-    config.stash[MISSING] = found.missing
     return found
 
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 from typing import TYPE_CHECKING
 
 from tools import audit
@@ -23,6 +24,14 @@ def test_the_list_has_every_pinned_package() -> None:
     assert len(components) == len(packages)
 
 
+def test_each_pinned_package_has_its_hashes_and_no_other() -> None:
+    blocks = audit.hashed()
+    assert sorted(blocks) == sorted(audit.named(*pair) for pair in audit.pins())
+    whole = r"\S+ \\\n(    --hash=sha256:[0-9a-f]{64} \\\n)*    --hash=sha256:[0-9a-f]{64}\n"
+    without = [name for name, text in blocks.items() if not re.fullmatch(whole, text)]
+    assert without == []
+
+
 def test_who_cannot_be_asked_is_no_error_and_who_is_unsafe_is(
     monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
@@ -38,7 +47,7 @@ def test_who_cannot_be_asked_is_no_error_and_who_is_unsafe_is(
     said: dict[str, tuple[int, str]] = {}
     for name, answer in answers.items():
         monkeypatch.setattr(audit, "ask", lambda _, answer=answer: answer)
-        said[name] = (audit.main(), capsys.readouterr().out)
+        said[name] = (audit.main([]), capsys.readouterr().out)
     assert len(json.loads(audit.SBOM.read_text(encoding="utf-8"))["components"]) == len(audit.pins())
     audit.SBOM.unlink()
     assert [status for status, _ in said.values()] == [0, 0, 1]

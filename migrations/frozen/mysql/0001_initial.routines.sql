@@ -1858,7 +1858,7 @@ letter.
 in_entries: messages, locked already. in_shape: payload_shape of their kind. in_most: how many deliveries a message of
 the kind may have. in_now: the time of the call.
 out_ended: how many that were. out_expired: how many of them were expired holds.
-differs: PostgreSQL''s _queue_end_expired ends what is left once the deliverable ones are held.'
+differs: PostgreSQL''s ends what is left once the deliverable ones are held.'
 begin
     declare v_entry bigint;
     declare v_pending, v_last, v_held, v_done boolean default false;
@@ -2726,7 +2726,7 @@ keep: begin
     declare v_path varchar(30) character set ascii default '$.lanes[0]';
     declare v_lane, v_rank int default 0;
     declare v_took bigint default in_took;
-    declare v_last, v_due, v_again bigint;
+    declare v_last, v_due, v_again, v_id bigint;
     declare v_done boolean default false;
     declare c cursor for
         select q.ready_rank, max(q.ready_at)
@@ -2792,39 +2792,23 @@ keep: begin
     end loop;
     close c;
     if in_start >= json_extract(v_cursor, '$.turn_at') then
-        call _queue_turn_marks(in_kind, in_start, v_cursor);
+        -- the marks move on to where the cursor is now, every 3 s
+        set v_cursor = json_set(v_cursor, '$.turn_at', in_start + 3000000, '$.due_older',
+            json_extract(v_cursor, '$.due_newer') + 0, '$.due_newer', json_extract(v_cursor, '$.due') + 0), v_lane = 0;
+        while v_lane < json_length(v_cursor, '$.lanes') do
+            set v_path = concat('$.lanes[', v_lane, '].');
+            set v_cursor = json_set(v_cursor,
+                concat(v_path, 'older'), json_extract(v_cursor, concat(v_path, 'newer')) + 0,
+                concat(v_path, 'newer'), json_extract(v_cursor, concat(v_path, 'place')) + 0);
+            set v_lane = v_lane + 1;
+        end while;
+        if json_extract(v_cursor, '$.took') > 5000 then -- for sessions that have none
+            call _queue_entry(v_id); -- the newest counts
+            insert into queue_cursor (id, p_kind, fields) values (v_id, in_kind, v_cursor);
+            call _queue_forget_cursors(in_kind, v_id);
+        end if;
     end if;
     set @pyqueue_cursors = json_set(@pyqueue_cursors, in_path, json_extract(v_cursor, '$'));
-end;
---;
--- calls: _queue_entry, _queue_forget_cursors
--- changes: queue_cursor
-drop procedure if exists _queue_turn_marks;
---;
-create procedure _queue_turn_marks(in in_kind text character set utf8mb4 collate /*!80017 utf8mb4_0900_bin *//*M!100600 utf8mb4_nopad_bin */, in in_start bigint,
-    inout out_cursor longtext character set utf8mb4)
-    comment 'Moves the marks on to where the cursor is now, every 3 s, and leaves the cursor for sessions that have
-none, where a scan from the start takes more than 5 ms.
-in_kind: the kind. in_start: when the scan began, in microseconds of _queue_ticks. out_cursor: the cursor.
-differs: on PostgreSQL _queue_keep_cursor does it.'
-begin
-    declare v_lane int default 0;
-    declare v_path varchar(30) character set ascii;
-    declare v_id bigint;
-    set out_cursor = json_set(out_cursor, '$.turn_at', in_start + 3000000, '$.due_older',
-        json_extract(out_cursor, '$.due_newer') + 0, '$.due_newer', json_extract(out_cursor, '$.due') + 0);
-    while v_lane < json_length(out_cursor, '$.lanes') do
-        set v_path = concat('$.lanes[', v_lane, '].');
-        set out_cursor = json_set(out_cursor,
-            concat(v_path, 'older'), json_extract(out_cursor, concat(v_path, 'newer')) + 0,
-            concat(v_path, 'newer'), json_extract(out_cursor, concat(v_path, 'place')) + 0);
-        set v_lane = v_lane + 1;
-    end while;
-    if json_extract(out_cursor, '$.took') > 5000 then
-        call _queue_entry(v_id); -- the newest counts
-        insert into queue_cursor (id, p_kind, fields) values (v_id, in_kind, out_cursor);
-        call _queue_forget_cursors(in_kind, v_id);
-    end if;
 end;
 --;
 -- calls: _queue_limited_until, _queue_permits_ready
@@ -3091,61 +3075,6 @@ begin
             call _queue_check_key(left(v_key, 201), concat(in_place, 'key'));
         end if;
     end if;
-end;
---;
--- calls: _queue_check_json, _queue_check_move, _queue_check_options, _queue_check_roles, _queue_fail,
---     _queue_move_options, _queue_receipts
-drop procedure if exists _queue_check_moves;
---;
-create procedure _queue_check_moves(in in_moves longtext character set utf8mb4,
-    in in_options longtext character set utf8mb4, in in_now bigint, out out_list longtext character set utf8mb4,
-    out out_number int)
-    comment 'Refuses moves that queue_move_many doesn''t know.
-in_moves, in_options: those of queue_move_many. in_now: the time of the call. out_list, out_number: their receipts, as
-_queue_receipts answers them.
-Errors: those of queue_move_many.
-differs: on PostgreSQL it is a part of queue_move_many.'
-begin
-    declare v_bad, v_place int default 0;
-    declare v_done boolean default false;
-    declare v_to_kind text character set utf8mb4;
-    declare v_move, v_receipts, v_options longtext character set utf8mb4;
-    declare c cursor for
-        select m.to_kind, m.move
-        from json_table(in_moves, '$[*]'
-            columns (to_kind text character set utf8mb4 path '$.to_kind', move json path '$')) m;
-    if in_moves is null or length(in_moves) < 99 and in_moves regexp '^[[:space:]]*null[[:space:]]*$' then
-        set in_moves = '[]';
-    end if;
-    call _queue_check_json(in_moves, 'PQ003', 'moves');
-    call _queue_check_options(in_options, 'payload,headers,key,delay_seconds,priority,on_duplicate', 'options');
-    if json_type(in_moves) = 'ARRAY' then
-        select count(*) into v_bad from json_table(in_moves, '$[*]' columns (move json path '$')) m
-        where coalesce(json_type(m.move), 'NULL') <> 'OBJECT';
-    end if;
-    if json_type(in_moves) <> 'ARRAY' or v_bad > 0 then
-        call _queue_fail('PQ001', 'moves', in_moves, 'must be a JSON array of {receipt, to_kind, and move options}');
-    end if;
-    set v_receipts = coalesce(json_extract(in_moves, '$[*].receipt'), '[]');
-    call _queue_receipts(v_receipts, out_list, out_number);
-    if out_number <> json_length(in_moves) then
-        call _queue_fail('PQ005', 'moves', in_moves, 'must have a receipt each');
-    end if;
-    open c;
-    moves: loop
-        begin
-            declare continue handler for not found set v_done = true;
-            fetch c into v_to_kind, v_move;
-        end;
-        if v_done then
-            leave moves;
-        end if;
-        call _queue_move_options(in_options, v_move, v_options);
-        call _queue_check_move(v_to_kind, v_options, in_now, concat('moves[', v_place, '].'));
-        set v_place = v_place + 1;
-    end loop;
-    close c;
-    call _queue_check_roles(json_extract(in_moves, '$[*].to_kind'));
 end;
 --;
 drop procedure if exists _queue_move_options;
@@ -3702,38 +3631,23 @@ begin
     end if;
 end;
 --;
--- calls: _queue_end
--- changes: delayed_queue
-drop procedure if exists _queue_discard;
---;
-create procedure _queue_discard(in in_entry bigint, in in_outcome varchar(10) character set utf8mb4, in in_now bigint)
-    comment 'Removes a message, and what was pushed onto it while it was held; what is to be kept of an end is kept.
-in_entry: the message, locked already; no hold that lasts. in_outcome: removed; NULL: it goes with its kind, and nothing
-is kept of it but what it counts for in queue_stats. in_now: the time of the call.
-Locks: the next in the line of its order key.
-differs: one message, because a procedure has no arrays; that it names semaphores is noted for the end of the call.'
-begin
-    update delayed_queue q
-    set q.pending = null, q.pending_payload = null, q.pending_bytes = null, q.pending_headers = null,
-        q.pending_at = null
-    where q.entry = in_entry and q.pending is not null;
-    call _queue_end(in_entry, in_outcome, null, in_now);
-end;
---;
 -- calls: _queue_advance, _queue_log, _queue_permits_note, _queue_put
 -- changes: delayed_queue, queue_count, queue_dedup, queue_history
 drop procedure if exists _queue_end;
 --;
 create procedure _queue_end(in in_entry bigint, in in_outcome varchar(10) character set utf8mb4,
     in in_to_kind text character set utf8mb4 collate /*!80017 utf8mb4_0900_bin *//*M!100600 utf8mb4_nopad_bin */, in in_now bigint)
-    comment 'Ends a message: keeps what its kind wants kept of it (its history, its key), removes it, and puts in what
-was pushed onto it while it was held, as a new entry with the same route before it, and the same semaphores; which is
-the same member of its group where it takes the place of this one, and stands at the end of the line of its order key.
-in_entry: the message, locked already. in_outcome: acked, popped, moved, dead, removed; NULL: it makes room for what is
-pending, and nothing is kept. in_to_kind: where it went, NULL: nowhere.
+    comment 'The verb end: counts and removes what has ended, and does what hangs on it, in one order of locks. What its
+kind wants kept is kept (history, key, log); the next of its line is first; what was pushed onto it while it was held is
+put in, as a new entry with the same route before it, and the same semaphores; which is the same member of its group
+where it takes the place of this one, and stands at the end of the line of its order key.
+in_entry: the message, locked already. in_outcome: acked, popped, moved, dead, removed, of which what is pending goes
+too; dropped: the same with its kind, so that nothing is kept; NULL: it makes room for what is pending, and nothing is
+kept. in_to_kind: where it went, NULL: nowhere.
 in_now: the time of the call.
-differs: PostgreSQL has _queue_remember, _queue_history_row, _queue_newest and _queue_put_pending, which are given a
-row; here a row can''t be a parameter.'
+Locks: the next in the line of its order key; then the key of what is pending.
+differs: one message, because a procedure has no arrays; that it names semaphores is noted for the end of the call. What
+is plain ends in one statement in _queue_ack, _queue_ack_many and _queue_pop_end.'
 begin
     declare v_kind varchar(100) character set utf8mb4 collate /*!80017 utf8mb4_0900_bin *//*M!100600 utf8mb4_nopad_bin */;
     declare v_key varchar(200) character set utf8mb4 collate /*!80017 utf8mb4_0900_bin *//*M!100600 utf8mb4_nopad_bin */;
@@ -3752,7 +3666,10 @@ begin
     from delayed_queue q where q.entry = in_entry for update;
     select k.history_seconds > 0, k.dedup_seconds > 0, k.log_seconds > 0 into v_history, v_dedup, v_logs
         from queue_kind k where k.p_kind = v_kind;
-    if v_history and in_outcome is not null then
+    if in_outcome in ('removed', 'dropped') then
+        set v_pending = null;
+    end if;
+    if v_history and in_outcome <> 'dropped' then
         insert into queue_history (p_kind, p_key, entry, outcome, to_kind, payload, payload_bytes, headers, priority,
             scheduled_at_initially, created_at, reserved_at, finished_at, attempts, reserved_by, errors)
         select q.p_kind, q.p_key, q.entry, in_outcome, in_to_kind, q.payload, q.payload_bytes, q.headers, q.priority,
@@ -3764,7 +3681,7 @@ begin
         insert into queue_dedup (p_kind, p_key, ended_at) values (v_kind, v_key, in_now)
         on duplicate key update ended_at = in_now;
     end if;
-    if v_logs and in_outcome is not null then
+    if v_logs and in_outcome <> 'dropped' then
         call _queue_log(in_entry, in_outcome, in_to_kind, null, null, in_now);
     end if;
     if v_pending then
@@ -3788,44 +3705,6 @@ begin
     if v_pending then
         call _queue_put(v_entry, v_kind, v_key, v_payload, v_bytes, v_headers, v_priority, in_now, v_at, 0,
             v_max_attempts, 'ignore', null, v_route, null, v_member, v_order, v_semaphores, v_at, v_outcome);
-    end if;
-end;
---;
--- calls: _queue_end, _queue_put
--- changes: delayed_queue
-drop procedure if exists _queue_redrive;
---;
-create procedure _queue_redrive(in in_entry bigint, in in_now bigint, out out_went boolean)
-    comment 'Sends one dead letter back.
-in_entry: the dead letter, locked already. in_now: the time of the call. out_went: false where its key is taken, or
-where it came from is drained.
-differs: on PostgreSQL it is a part of queue_redrive.'
-begin
-    declare v_kind varchar(100) character set utf8mb4 collate /*!80017 utf8mb4_0900_bin *//*M!100600 utf8mb4_nopad_bin */;
-    declare v_key varchar(200) character set utf8mb4 collate /*!80017 utf8mb4_0900_bin *//*M!100600 utf8mb4_nopad_bin */;
-    declare v_payload, v_headers, v_errors, v_route, v_semaphores longtext character set utf8mb4;
-    declare v_bytes longblob;
-    declare v_priority smallint;
-    declare v_draining int;
-    declare v_initially, v_at, v_member, v_entry bigint;
-    declare v_outcome varchar(10) character set utf8mb4;
-    declare v_order varchar(200) character set utf8mb4 collate /*!80017 utf8mb4_0900_bin *//*M!100600 utf8mb4_nopad_bin */;
-    select q.source_kind, q.source_key, q.payload, q.payload_bytes, q.headers, q.source_priority, q.errors,
-        q.scheduled_at_initially, q.route, q.member, q.source_order_key, q.semaphores
-    into v_kind, v_key, v_payload, v_bytes, v_headers, v_priority, v_errors, v_initially, v_route, v_member, v_order,
-        v_semaphores
-    from delayed_queue q where q.entry = in_entry for update;
-    select count(*) into v_draining from queue_kind k where k.p_kind = v_kind and k.draining;
-    set out_went = false;
-    if v_draining = 0 then
-        call _queue_put(v_entry, v_kind, v_key, v_payload, v_bytes, v_headers, v_priority, in_now, in_now, 0, null,
-            'ignore', null, v_route, null, v_member, v_order, v_semaphores, v_at, v_outcome);
-        set out_went = v_outcome = 'created';
-    end if;
-    if out_went then
-        update delayed_queue q set q.errors = v_errors, q.scheduled_at_initially = v_initially
-        where q.entry = v_entry and v_errors is not null;
-        call _queue_end(in_entry, 'moved', v_kind, in_now);
     end if;
 end;
 --;
@@ -4048,7 +3927,8 @@ begin
     select in_receipt as receipt, v_outcome as outcome;
 end;
 --;
--- calls: _queue_check_moves, _queue_lock_moves, _queue_move, _queue_move_options, queue_now
+-- calls: _queue_check_json, _queue_check_move, _queue_check_options, _queue_check_roles, _queue_fail,
+--     _queue_lock_moves, _queue_move, _queue_move_options, _queue_receipts, queue_now
 drop procedure if exists queue_move_many;
 --;
 create procedure queue_move_many(in in_moves longtext character set utf8mb4,
@@ -4063,13 +3943,17 @@ Locks: as queue_move, all in the order of their entries.'
 begin
     declare v_now, v_entry bigint;
     declare v_secret binary(16);
-    declare v_number, v_place int;
+    declare v_number, v_place, v_bad int;
     declare v_to_kind text character set utf8mb4 collate /*!80017 utf8mb4_0900_bin *//*M!100600 utf8mb4_nopad_bin */;
-    declare v_list, v_move, v_options longtext character set utf8mb4;
+    declare v_list, v_move, v_options, v_receipts longtext character set utf8mb4;
     declare v_outcome varchar(10) character set utf8mb4;
     declare v_outcomes longtext character set ascii;
     begin declare v_own boolean; declare v_tries int default 0; again: loop begin
         declare v_done boolean default false;
+        declare a cursor for
+            select m.to_kind, m.move
+            from json_table(in_moves, '$[*]'
+                columns (to_kind text character set utf8mb4 path '$.to_kind', move json path '$')) m;
         declare c cursor for -- in the order in which keys are put in everywhere
             select o.entry, o.secret, o.place, o.to_kind, m.move
             from (
@@ -4097,7 +3981,41 @@ begin
         declare exit handler for sqlexception begin call _queue_undo(v_own); resignal; end;
         call _queue_begin(v_own);
         call queue_now(v_now);
-        call _queue_check_moves(in_moves, in_options, v_now, v_list, v_number);
+        if in_moves is null or length(in_moves) < 99 and in_moves regexp '^[[:space:]]*null[[:space:]]*$' then
+            set in_moves = '[]';
+        end if;
+        call _queue_check_json(in_moves, 'PQ003', 'moves');
+        call _queue_check_options(in_options, 'payload,headers,key,delay_seconds,priority,on_duplicate', 'options');
+        set v_bad = 0, v_place = 0;
+        if json_type(in_moves) = 'ARRAY' then
+            select count(*) into v_bad from json_table(in_moves, '$[*]' columns (move json path '$')) m
+            where coalesce(json_type(m.move), 'NULL') <> 'OBJECT';
+        end if;
+        if json_type(in_moves) <> 'ARRAY' or v_bad > 0 then
+            call _queue_fail('PQ001', 'moves', in_moves,
+                'must be a JSON array of {receipt, to_kind, and move options}');
+        end if;
+        set v_receipts = coalesce(json_extract(in_moves, '$[*].receipt'), '[]');
+        call _queue_receipts(v_receipts, v_list, v_number);
+        if v_number <> json_length(in_moves) then
+            call _queue_fail('PQ005', 'moves', in_moves, 'must have a receipt each');
+        end if;
+        open a;
+        checks: loop
+            begin
+                declare continue handler for not found set v_done = true;
+                fetch a into v_to_kind, v_move;
+            end;
+            if v_done then
+                leave checks;
+            end if;
+            call _queue_move_options(in_options, v_move, v_options);
+            call _queue_check_move(v_to_kind, v_options, v_now, concat('moves[', v_place, '].'));
+            set v_place = v_place + 1;
+        end loop;
+        close a;
+        call _queue_check_roles(json_extract(in_moves, '$[*].to_kind'));
+        set v_done = false;
         set v_outcomes = repeat('l', v_number);
         call _queue_lock_moves(v_list, in_moves);
         open c;
@@ -4125,7 +4043,7 @@ begin
     order by m.place;
 end;
 --;
--- calls: _queue_check_key, _queue_check_kind, _queue_check_roles, _queue_discard, queue_now
+-- calls: _queue_check_key, _queue_check_kind, _queue_check_roles, _queue_end, queue_now
 drop procedure if exists queue_remove;
 --;
 create procedure queue_remove(in in_kind text character set utf8mb4 collate /*!80017 utf8mb4_0900_bin *//*M!100600 utf8mb4_nopad_bin */,
@@ -4154,7 +4072,7 @@ begin
         if v_held then
             set v_outcome = 'held';
         elseif v_entry is not null then
-            call _queue_discard(v_entry, 'removed', v_now);
+            call _queue_end(v_entry, 'removed', null, v_now);
             set v_outcome = 'removed';
         end if;
         call _queue_commit(v_own);
@@ -4163,7 +4081,7 @@ begin
     select v_outcome as outcome;
 end;
 --;
--- calls: _queue_check_count, _queue_check_kind, _queue_check_roles, _queue_discard, queue_now
+-- calls: _queue_check_count, _queue_check_kind, _queue_check_roles, _queue_end, queue_now
 drop procedure if exists queue_purge;
 --;
 create procedure queue_purge(in in_kind text character set utf8mb4 collate /*!80017 utf8mb4_0900_bin *//*M!100600 utf8mb4_nopad_bin */,
@@ -4201,7 +4119,7 @@ begin
             if v_done then
                 leave messages;
             end if;
-            call _queue_discard(v_entry, 'removed', v_now);
+            call _queue_end(v_entry, 'removed', null, v_now);
             set v_purged = v_purged + 1;
         end loop;
         close c;
@@ -4211,7 +4129,8 @@ begin
     select v_purged as purged;
 end;
 --;
--- calls: _queue_check_count, _queue_check_kind, _queue_check_roles, _queue_redrive, queue_now
+-- calls: _queue_check_count, _queue_check_kind, _queue_check_roles, _queue_end, _queue_put, queue_now
+-- changes: delayed_queue
 drop procedure if exists queue_redrive;
 --;
 create procedure queue_redrive(in in_kind text character set utf8mb4 collate /*!80017 utf8mb4_0900_bin *//*M!100600 utf8mb4_nopad_bin */,
@@ -4226,8 +4145,13 @@ Result: went: how many; stayed: how many whose key is taken where they came from
 Errors: PQ007 for a kind that is for others. PQ001 for kind and max_messages.
 Locks: the dead letters, and the first of the lines. What others hold or have locked stays.'
 begin
-    declare v_one boolean;
-    declare v_now, v_entry bigint;
+    declare v_now, v_entry, v_created, v_initially, v_at, v_member bigint;
+    declare v_kind varchar(100) character set utf8mb4 collate /*!80017 utf8mb4_0900_bin *//*M!100600 utf8mb4_nopad_bin */;
+    declare v_key, v_order varchar(200) character set utf8mb4 collate /*!80017 utf8mb4_0900_bin *//*M!100600 utf8mb4_nopad_bin */;
+    declare v_payload, v_headers, v_errors, v_route, v_semaphores longtext character set utf8mb4;
+    declare v_bytes longblob;
+    declare v_priority smallint;
+    declare v_outcome varchar(10) character set utf8mb4;
     declare v_most bigint default coalesce(in_max_messages, 9223372036854775807);
     declare v_went, v_stayed bigint;
     begin declare v_own boolean; declare v_tries int default 0; again: loop begin
@@ -4258,9 +4182,25 @@ begin
             if v_done then
                 leave letters;
             end if;
-            call _queue_redrive(v_entry, v_now, v_one);
-            set v_went = v_went + v_one;
-            set v_stayed = v_stayed + (not v_one);
+            select q.source_kind, q.source_key, q.payload, q.payload_bytes, q.headers, q.source_priority, q.errors,
+                q.scheduled_at_initially, q.route, q.member, q.source_order_key, q.semaphores
+            into v_kind, v_key, v_payload, v_bytes, v_headers, v_priority, v_errors, v_initially, v_route, v_member,
+                v_order, v_semaphores
+            from delayed_queue q where q.entry = v_entry for update;
+            set v_outcome = 'ignored';
+            set v_created = null;
+            if not exists (select 1 from queue_kind k where k.p_kind = v_kind and k.draining) then
+                call _queue_put(v_created, v_kind, v_key, v_payload, v_bytes, v_headers, v_priority, v_now, v_now, 0,
+                    null, 'ignore', null, v_route, null, v_member, v_order, v_semaphores, v_at, v_outcome);
+            end if;
+            if v_outcome <> 'created' then
+                set v_stayed = v_stayed + 1;
+                iterate letters;
+            end if;
+            update delayed_queue q set q.errors = v_errors, q.scheduled_at_initially = v_initially
+            where q.entry = v_created and v_errors is not null;
+            call _queue_end(v_entry, 'moved', v_kind, v_now);
+            set v_went = v_went + 1;
         end loop;
         close c;
         call _queue_commit(v_own);
@@ -6991,50 +6931,6 @@ begin
     end while;
 end;
 --;
--- calls: _queue_last_tick, _queue_next_tick, _queue_push_options, _queue_put
--- changes: queue_recurring
-drop procedure if exists _queue_tick;
---;
-create procedure _queue_tick(in in_name text character set utf8mb4 collate /*!80017 utf8mb4_0900_bin *//*M!100600 utf8mb4_nopad_bin */, in in_now bigint, inout out_left int, out out_made int)
-    comment 'Pushes what one schedule is due for.
-in_name: the schedule, locked already. in_now: the time of the call. out_left: how many messages may be made yet.
-out_made: how many were made.
-differs: on PostgreSQL it is a part of queue_tick.'
-begin
-    declare v_kind varchar(100) character set utf8mb4 collate /*!80017 utf8mb4_0900_bin *//*M!100600 utf8mb4_nopad_bin */;
-    declare v_payload, v_headers, v_push longtext character set utf8mb4;
-    declare v_priority smallint;
-    declare v_attempts, v_max_attempts int;
-    declare v_catch_up varchar(10) character set utf8mb4;
-    declare v_none longtext character set utf8mb4;
-    declare v_on_duplicate varchar(20) character set utf8mb4;
-    declare v_outcome varchar(10) character set utf8mb4;
-    declare v_at, v_last, v_push_at, v_put_at, v_entry bigint;
-    declare v_key varchar(200) character set utf8mb4 collate /*!80017 utf8mb4_0900_bin *//*M!100600 utf8mb4_nopad_bin */;
-    select r.p_kind, r.payload, r.push_options, r.catch_up, r.next_at, r.last_at
-    into v_kind, v_payload, v_push, v_catch_up, v_at, v_last
-    from queue_recurring r where r.name = in_name for update;
-    call _queue_push_options(v_push, in_now, v_push_at, v_priority, v_headers, v_attempts, v_max_attempts,
-        v_on_duplicate, v_none, v_none, v_none);
-    if v_catch_up <> 'all' then
-        call _queue_last_tick(in_name, in_now, v_at);
-    end if;
-    if v_catch_up = 'skip' and v_at < in_now - 60000000 then
-        call _queue_next_tick(in_name, v_at, v_at);
-    end if;
-    set out_made = 0;
-    while v_at <= in_now and out_left > 0 do
-        set v_key = concat(in_name, '@', date_format(timestamp '1970-01-01 00:00:00' + interval v_at div 1000000 second,
-            '%Y-%m-%dT%H:%i:%sZ'));
-        set v_entry = null;
-        call _queue_put(v_entry, v_kind, v_key, v_payload, null, v_headers, v_priority, in_now, v_push_at, 0,
-            v_max_attempts, 'ignore', null, null, null, null, null, null, v_put_at, v_outcome);
-        set out_made = out_made + (v_outcome = 'created'), out_left = out_left - 1, v_last = v_at;
-        call _queue_next_tick(in_name, v_at, v_at);
-    end while;
-    update queue_recurring r set r.next_at = v_at, r.last_at = v_last where r.name = in_name;
-end;
---;
 -- calls: _queue_boolean, _queue_check_fit, _queue_check_kind, _queue_check_options, _queue_check_payload,
 --     _queue_check_roles, _queue_fail, _queue_instant, _queue_next_tick, _queue_push_options, _queue_rule,
 --     _queue_text, queue_now
@@ -7172,7 +7068,8 @@ begin
     select v_changed as changed;
 end;
 --;
--- calls: _queue_tick, queue_now
+-- calls: _queue_last_tick, _queue_next_tick, _queue_push_options, _queue_put, queue_now
+-- changes: queue_recurring
 drop procedure if exists queue_tick;
 --;
 create procedure queue_tick()
@@ -7184,9 +7081,14 @@ reserve.
 Result: ticked: how many messages were made.
 Locks: the schedules that are due; what others have locked is passed over.'
 begin
-    declare v_now, v_ticked bigint;
-    declare v_left, v_made int;
-    declare v_name varchar(100) character set utf8mb4 collate /*!80017 utf8mb4_0900_bin *//*M!100600 utf8mb4_nopad_bin */;
+    declare v_now, v_ticked, v_at, v_last, v_push_at, v_put_at, v_entry bigint;
+    declare v_left, v_attempts, v_max_attempts int;
+    declare v_name, v_kind varchar(100) character set utf8mb4 collate /*!80017 utf8mb4_0900_bin *//*M!100600 utf8mb4_nopad_bin */;
+    declare v_key varchar(200) character set utf8mb4 collate /*!80017 utf8mb4_0900_bin *//*M!100600 utf8mb4_nopad_bin */;
+    declare v_payload, v_headers, v_push, v_none longtext character set utf8mb4;
+    declare v_priority smallint;
+    declare v_catch_up, v_outcome varchar(10) character set utf8mb4;
+    declare v_on_duplicate varchar(20) character set utf8mb4;
     begin declare v_own boolean; declare v_tries int default 0; again: loop begin
         declare v_done boolean default false;
         declare c cursor for
@@ -7211,8 +7113,27 @@ begin
             if v_done or v_left <= 0 then
                 leave schedules;
             end if;
-            call _queue_tick(v_name, v_now, v_left, v_made);
-            set v_ticked = v_ticked + v_made;
+            select r.p_kind, r.payload, r.push_options, r.catch_up, r.next_at, r.last_at
+            into v_kind, v_payload, v_push, v_catch_up, v_at, v_last
+            from queue_recurring r where r.name = v_name for update;
+            call _queue_push_options(v_push, v_now, v_push_at, v_priority, v_headers, v_attempts, v_max_attempts,
+                v_on_duplicate, v_none, v_none, v_none);
+            if v_catch_up <> 'all' then
+                call _queue_last_tick(v_name, v_now, v_at);
+            end if;
+            if v_catch_up = 'skip' and v_at < v_now - 60000000 then
+                call _queue_next_tick(v_name, v_at, v_at);
+            end if;
+            while v_at <= v_now and v_left > 0 do
+                set v_key = concat(v_name, '@', date_format(timestamp '1970-01-01 00:00:00'
+                    + interval v_at div 1000000 second, '%Y-%m-%dT%H:%i:%sZ'));
+                set v_entry = null;
+                call _queue_put(v_entry, v_kind, v_key, v_payload, null, v_headers, v_priority, v_now, v_push_at, 0,
+                    v_max_attempts, 'ignore', null, null, null, null, null, null, v_put_at, v_outcome);
+                set v_ticked = v_ticked + (v_outcome = 'created'), v_left = v_left - 1, v_last = v_at;
+                call _queue_next_tick(v_name, v_at, v_at);
+            end while;
+            update queue_recurring r set r.next_at = v_at, r.last_at = v_last where r.name = v_name;
         end loop;
         close c;
         call _queue_commit(v_own);
@@ -8662,27 +8583,6 @@ begin
 end;
 --;
 -- calls: _queue_stage_remove
-drop procedure if exists _queue_stage_outdated;
---;
-create procedure _queue_stage_outdated(in in_query text character set utf8mb4 collate /*!80017 utf8mb4_0900_bin *//*M!100600 utf8mb4_nopad_bin */, in in_run text character set utf8mb4 collate /*!80017 utf8mb4_0900_bin *//*M!100600 utf8mb4_nopad_bin */)
-    comment 'Removes what an earlier run of a query has staged: nobody can publish it any more.
-in_query: the query. in_run: the run that is there now. NULL of either: nothing is removed.
-Locks: the parts; what others have locked is left.'
-begin
-    declare v_part, v_rows bigint;
-    declare continue handler for not found begin end;
-    parts: loop
-        set v_part = null;
-        select p.part into v_part from queue_stage_part p force index (queue_stage_part_query)
-        where p.query = in_query and p.run <> in_run limit 1 for update skip locked;
-        if v_part is null then
-            leave parts;
-        end if;
-        call _queue_stage_remove(v_part, 9223372036854775807, v_rows);
-    end loop;
-end;
---;
--- calls: _queue_stage_remove
 -- changes: queue_stage_done, queue_stream_kept, queue_stream_part, queue_stream_plan, queue_write
 drop procedure if exists _queue_stage_prune;
 --;
@@ -9095,7 +8995,7 @@ begin
     close c;
 end;
 --;
--- calls: _queue_check_key, _queue_check_options, _queue_integer, _queue_stage_outdated, _queue_stage_prune,
+-- calls: _queue_check_key, _queue_check_options, _queue_integer, _queue_stage_prune, _queue_stage_remove,
 --     _queue_text, queue_now
 -- changes: queue_stage_part
 drop procedure if exists queue_stage_begin;
@@ -9115,7 +9015,7 @@ Errors: PQ001 for job, PQ002 for options.
 Locks: the parts of earlier runs; what others have locked is left.
 Where the idea comes from: the staging tables of bulk loaders; writers that stage under a job and commit once.'
 begin
-    declare v_now, v_batch, v_part, v_pruned bigint;
+    declare v_now, v_batch, v_part, v_pruned, v_rows bigint;
     declare v_query, v_run text character set utf8mb4 collate /*!80017 utf8mb4_0900_bin *//*M!100600 utf8mb4_nopad_bin */;
     begin declare v_own boolean; declare v_tries int default 0; again: loop begin
         declare exit handler for 1213, 1020 call _queue_retry(v_own, v_tries);
@@ -9128,7 +9028,18 @@ begin
         call _queue_integer(in_options, 'batch', 0, 9223372036854775807, v_batch);
         call _queue_text(in_options, 'run', v_run);
         call _queue_stage_prune(v_now, 1000, v_pruned);
-        call _queue_stage_outdated(v_query, v_run);
+        parts: loop -- nobody can publish them any more
+            set v_part = null;
+            begin
+                declare continue handler for not found begin end;
+                select p.part into v_part from queue_stage_part p force index (queue_stage_part_query)
+                where p.query = v_query and p.run <> v_run limit 1 for update skip locked;
+            end;
+            if v_part is null then
+                leave parts;
+            end if;
+            call _queue_stage_remove(v_part, 9223372036854775807, v_rows);
+        end loop;
         set v_part = uuid_short() & 9223372036854775807;
         insert into queue_stage_part (part, job, query, batch, run, begun_at)
         values (v_part, in_job, v_query, v_batch, v_run, v_now);
@@ -9657,8 +9568,8 @@ begin
     select v_forgotten as forgotten;
 end;
 --;
--- calls: _queue_release_delivery
--- changes: queue_count
+-- calls: _queue_add_error, _queue_bury, _queue_defaults, _queue_end, _queue_permits_note
+-- changes: delayed_queue, queue_count
 drop procedure if exists _queue_release_worker;
 --;
 create procedure _queue_release_worker(in in_worker varchar(200) character set utf8mb4 collate /*!80017 utf8mb4_0900_bin *//*M!100600 utf8mb4_nopad_bin */,
@@ -9674,7 +9585,11 @@ begin
     declare v_place int default 0;
     declare v_left int default in_max;
     declare v_entry bigint;
-    declare v_last boolean default false;
+    declare v_last, v_pending boolean default false;
+    declare v_attempts, v_most, v_defined int;
+    declare v_none decimal(30,6);
+    declare v_errors, v_semaphores longtext character set utf8mb4;
+    declare v_error longtext character set utf8mb4 default concat('worker ', in_worker, ' is gone');
     declare c cursor for -- dead letters are put in in the order of their keys, as everywhere
         select q.entry from json_table(v_list, '$[*]' columns (entry bigint path '$')) j
             straight_join delayed_queue q force index (primary) on q.entry = j.entry
@@ -9724,50 +9639,30 @@ begin
             if v_last then
                 leave messages;
             end if;
-            call _queue_release_delivery(v_entry, concat('worker ', in_worker, ' is gone'), in_now);
+            select q.p_kind, q.attempts, q.max_attempts, q.pending, q.errors, q.semaphores
+            into v_kind, v_attempts, v_most, v_pending, v_errors, v_semaphores
+            from delayed_queue q where q.entry = v_entry for update;
+            if v_most is null then
+                select min(k.max_attempts), count(*) into v_most, v_defined from queue_kind k where k.p_kind = v_kind;
+                if v_defined = 0 then
+                    call _queue_defaults(v_none, v_most, v_none, v_none, v_none, v_none);
+                end if;
+            end if;
+            if v_attempts >= v_most then
+                call _queue_bury(v_entry, v_error, in_now);
+            elseif v_pending is not null then
+                call _queue_end(v_entry, null, null, in_now);
+            else
+                call _queue_add_error(v_errors, in_now, v_attempts, in_worker, v_error, v_errors);
+                -- to the end of the line, as _queue_nack: where sessions keep a cursor, its old place is seen by few
+                update delayed_queue q
+                set q.scheduled_at = in_now, q.ready_rank = -q.priority, q.ready_at = in_now, q.due_at = null,
+                    q.reserved_at = null, q.reserved_by = null, q.secret = null, q.errors = v_errors
+                where q.entry = v_entry;
+                call _queue_permits_note(v_entry, v_semaphores);
+            end if;
         end loop;
         close c;
-    end if;
-end;
---;
--- calls: _queue_add_error, _queue_bury, _queue_defaults, _queue_end, _queue_permits_note
--- changes: delayed_queue
-drop procedure if exists _queue_release_delivery;
---;
-create procedure _queue_release_delivery(in in_entry bigint, in in_error longtext character set utf8mb4,
-    in in_now bigint)
-    comment 'Ends a delivery whose worker is gone: the message may be taken at once, or makes room for what was pushed
-onto it, or is dead where that was its last delivery.
-in_entry: the message, locked already. in_error: what its errors are to say. in_now: the time of the call.
-Locks: as _queue_bury where it dies.
-differs: on PostgreSQL it is a part of _queue_release_worker.'
-begin
-    declare v_kind varchar(100) character set utf8mb4 collate /*!80017 utf8mb4_0900_bin *//*M!100600 utf8mb4_nopad_bin */;
-    declare v_by varchar(200) character set utf8mb4;
-    declare v_errors, v_semaphores longtext character set utf8mb4;
-    declare v_attempts, v_max_attempts, v_most int;
-    declare v_none decimal(30,6);
-    declare v_pending boolean;
-    declare continue handler for not found begin end;
-    select q.p_kind, q.attempts, q.max_attempts, q.pending, q.errors, q.reserved_by, q.semaphores
-    into v_kind, v_attempts, v_max_attempts, v_pending, v_errors, v_by, v_semaphores
-    from delayed_queue q where q.entry = in_entry for update;
-    select coalesce(k.max_attempts, 2147483647) into v_most from queue_kind k where k.p_kind = v_kind;
-    if v_most is null then
-        call _queue_defaults(v_none, v_most, v_none, v_none, v_none, v_none);
-    end if;
-    if v_attempts >= coalesce(v_max_attempts, v_most) then
-        call _queue_bury(in_entry, in_error, in_now);
-    elseif v_pending is not null then
-        call _queue_end(in_entry, null, null, in_now);
-    else
-        call _queue_add_error(v_errors, in_now, v_attempts, v_by, in_error, v_errors);
-        -- to the end of the line, as _queue_nack: where sessions keep a cursor, its old place is seen by few
-        update delayed_queue q
-        set q.scheduled_at = in_now, q.ready_rank = -q.priority, q.ready_at = in_now, q.due_at = null,
-            q.reserved_at = null, q.reserved_by = null, q.secret = null, q.errors = v_errors
-        where q.entry = in_entry;
-        call _queue_permits_note(in_entry, v_semaphores);
     end if;
 end;
 --;
@@ -9842,30 +9737,6 @@ begin
         end if;
         set v_last = v_next;
     end loop;
-end;
---;
--- calls: _queue_reap
-drop procedure if exists _queue_reap_by_the_way;
---;
-create procedure _queue_reap_by_the_way(in in_now bigint)
-    comment 'queue_reap from within queue_reserve and queue_pop, for at most 100 messages. A session that is new here
-doesn''t: whatever ended the one that its client had before may have ended those of workers that live. They have the
-timeout of their heartbeat to come back.
-in_now: the time of the call.
-Locks: as _queue_reap.'
-begin
-    declare v_late boolean;
-    declare v_reaped longtext character set utf8mb4;
-    if @pyqueue_reap <= in_now then
-        select min(@pyqueue_reap + w.timeout_seconds * 1000000 <= in_now) into v_late from queue_worker w
-        where if(w.session_lock is null, w.heartbeat_at + w.timeout_seconds * 1000000 <= in_now,
-            coalesce(is_used_lock(w.session_lock), 0) <> w.session_id);
-        if v_late then
-            call _queue_reap(in_now, 100, v_reaped);
-        end if;
-    else
-        set @pyqueue_reap = in_now;
-    end if;
 end;
 --;
 -- calls: _queue_boolean, _queue_check_headers, _queue_check_key, _queue_check_kinds, _queue_check_options,
@@ -10169,7 +10040,7 @@ begin
     end if;
 end;
 --;
--- calls: _queue_discard
+-- calls: _queue_end
 -- changes: queue_bucket, queue_kind, queue_slot, queue_subscription, queue_use
 drop procedure if exists _queue_expire;
 --;
@@ -10232,7 +10103,7 @@ begin
                 if v_done then
                     leave messages;
                 end if;
-                call _queue_discard(v_entry, null, in_now);
+                call _queue_end(v_entry, 'dropped', null, in_now);
             end loop;
             close m;
             set out_gone = out_gone + json_length(v_entries), v_done = false;
@@ -10443,7 +10314,7 @@ begin
     end; end loop; end;
 end;
 --;
--- calls: _queue_check_dead_letter_kind, _queue_check_kind, _queue_check_roles, _queue_discard, _queue_fail,
+-- calls: _queue_check_dead_letter_kind, _queue_check_kind, _queue_check_roles, _queue_end, _queue_fail,
 --     _queue_lock_kinds, queue_now
 -- changes: queue_bucket, queue_kind, queue_slot, queue_subscription, queue_use
 drop procedure if exists queue_drop;
@@ -10486,7 +10357,7 @@ begin
             select q.entry into v_free from delayed_queue q
             where q.entry = v_entry and (q.reserved_at is null or q.scheduled_at <= v_now) for update;
             if v_free is not null then
-                call _queue_discard(v_free, null, v_now);
+                call _queue_end(v_free, 'dropped', null, v_now);
             end if;
         end loop;
         close c;
@@ -10663,7 +10534,7 @@ begin
     end if;
 end;
 --;
--- calls: _queue_fold_counts, _queue_groups_due, _queue_prune_by_the_way, _queue_prune_terms, _queue_reap_by_the_way
+-- calls: _queue_fold_counts, _queue_groups_due, _queue_prune_by_the_way, _queue_prune_terms, _queue_reap
 drop procedure if exists _queue_upkeep;
 --;
 create procedure _queue_upkeep(in in_kind text character set utf8mb4 collate /*!80017 utf8mb4_0900_bin *//*M!100600 utf8mb4_nopad_bin */, in in_keeps boolean, in in_now bigint, in in_max int)
@@ -10674,11 +10545,24 @@ too.'
 begin
     declare v_folded, v_looked bigint;
     declare v_pruned bigint;
+    declare v_late boolean;
+    declare v_reaped longtext character set utf8mb4;
     if exists (select 1 from queue_kind k where k.p_kind = in_kind and k.filter_index) then
         call _queue_prune_terms(10 * in_max, v_pruned);
     end if;
     call _queue_groups_due(in_now, v_looked);
-    call _queue_reap_by_the_way(in_now);
+    -- Whatever ended the session that a client had before may have ended those of workers that live. They have the
+    -- timeout of their heartbeat to come back, so a session that is new here doesn't reap.
+    if @pyqueue_reap <= in_now then
+        select min(@pyqueue_reap + w.timeout_seconds * 1000000 <= in_now) into v_late from queue_worker w
+        where if(w.session_lock is null, w.heartbeat_at + w.timeout_seconds * 1000000 <= in_now,
+            coalesce(is_used_lock(w.session_lock), 0) <> w.session_id);
+        if v_late then
+            call _queue_reap(in_now, 100, v_reaped);
+        end if;
+    else
+        set @pyqueue_reap = in_now;
+    end if;
     if rand() < 0.01 then
         call _queue_fold_counts(10000, v_folded); -- nobody may ever call queue_prune
         call _queue_prune_by_the_way(in_kind, in_now, 1000);

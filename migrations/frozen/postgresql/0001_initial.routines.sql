@@ -1573,7 +1573,7 @@ A cursor is whole once 64 messages were taken by slow scans, where another sessi
 over 20 ms. Its fields are the columns of queue_cursor.$$;
 --;
 -- calls: _queue_bury, _queue_end, _queue_misfit, _queue_settings
-create or replace function _queue_end_expired(in_tids tid[], in_now bigint) returns void language plpgsql as $$
+create or replace function _queue_end_undeliverable(in_tids tid[], in_now bigint) returns void language plpgsql as $$
 declare
     v_row delayed_queue;
     v_shape jsonb;
@@ -1582,7 +1582,7 @@ begin
         select q.* from delayed_queue q where q.ctid = any (in_tids) and q.scheduled_at <= in_now order by q.entry + 0
     loop
         if v_row.pending is not null then
-            perform _queue_end(v_row.entry, null, null, in_now);
+            perform _queue_end(array[v_row.entry], null::bytea[], null::text, null::text, in_now);
         else
             v_shape := (_queue_settings(v_row.p_kind)).payload_shape;
             perform _queue_bury(v_row.entry, coalesce('payload ' || case when v_shape is not null
@@ -1591,15 +1591,15 @@ begin
     end loop;
 end $$;
 --;
-comment on function _queue_end_expired(tid[], bigint) is
+comment on function _queue_end_undeliverable(tid[], bigint) is
 $$Ends what was taken and can't be delivered: where something newer was pushed while it was held, that is put in; where
 it was the last delivery the message may have, or its payload is not of its kind, it becomes a dead letter.
 in_tids: messages, locked already; those that are held again are left alone. in_now: the time of the call.
-differs: on MariaDB and MySQL _queue_end_undeliverable does it, one message after another.$$;
+differs: on MariaDB and MySQL one message, because a procedure has no arrays.$$;
 --;
--- calls: _queue_advance, _queue_blocked, _queue_end_expired, _queue_groups_due, _queue_history_row, _queue_log_ended,
---     _queue_misfit, _queue_permits_settle, _queue_take, _queue_take_where, _queue_take_with_permits
--- changes: delayed_queue, queue_count, queue_dedup, queue_history, queue_hold
+-- calls: _queue_advance, _queue_blocked, _queue_end, _queue_end_undeliverable, _queue_groups_due, _queue_misfit,
+--     _queue_permits_settle, _queue_take, _queue_take_where, _queue_take_with_permits
+-- changes: delayed_queue, queue_count, queue_hold
 create or replace function _queue_deliver(in_kind queue_kind, in_max integer, in_now bigint, in_until bigint,
     in_worker text, in_seed bytea, in_where jsonb)
     returns table (p_kind text, p_key text, payload jsonb, payload_bytes bytea, headers jsonb,
@@ -1607,11 +1607,12 @@ create or replace function _queue_deliver(in_kind queue_kind, in_max integer, in
         attempts integer, reserved_by text, receipt text, errors jsonb) language plpgsql as $$
 declare
     v_ends constant boolean := in_until is null;
-    v_keeps constant boolean := in_kind.history_seconds > 0 or in_kind.dedup_seconds > 0;
+    v_keeps constant boolean := in_kind.history_seconds > 0 or in_kind.dedup_seconds > 0 or in_kind.log_seconds > 0;
     v_most constant integer := coalesce(in_kind.max_attempts, 2147483647);
     v_left integer := in_max;
     v_guarded boolean := in_kind.semaphores;
     v_ended bigint[] := '{}';
+    v_entries bigint[];
     v_take record;
     v_rows integer;
 begin
@@ -1638,38 +1639,40 @@ begin
                 v_guarded := true; -- that way knows how to look further
                 continue;
             end if;
-            return query
-                with d as (
-                    delete from delayed_queue q using unnest(v_take.tids) t (tid)
-                    where q.ctid = t.tid and q.pending is null
-                        and (v_guarded or q.semaphores is null or q.source_kind is not null)
+            if v_keeps then -- the long way
+                v_entries := array(
+                    select q.entry from unnest(v_take.tids) t (tid) join delayed_queue q on q.ctid = t.tid
+                    where q.pending is null and (v_guarded or q.semaphores is null or q.source_kind is not null)
                         and q.attempts < coalesce(q.max_attempts, v_most)
-                        and (in_kind.payload_shape is null or _queue_misfit(in_kind.payload_shape, q.payload) is null)
-                    returning q.*, case when v_keeps then q end as message),
-                c as (
-                    insert into queue_count (p_kind, pushed, popped)
-                    select in_kind.p_kind, count(*) - count(d.source_kind), count(*) from d
-                    -- all of them are deleted by now
-                    having count(*) > 0 and case when count(d.order_key) > 0 then _queue_advance(
-                        array_agg(d.p_kind) filter (where d.order_key is not null),
-                        array_agg(d.order_key) filter (where d.order_key is not null), in_now) is not null else true end
-                        and case when in_kind.log_seconds > 0
-                            then _queue_log_ended(array_agg(d.p_kind), array_agg(d.p_key order by d.entry),
-                            array_agg(d.entry order by d.entry), 'popped', null, in_now) is not null else true end),
-                h as (
-                    insert into queue_history
-                    select e.* from d join queue_kind k on k.p_kind = d.p_kind and k.history_seconds > 0,
-                        _queue_history_row(d.message, 'popped', null, in_now) e
-                    where v_keeps),
-                m as (
-                    insert into queue_dedup (p_kind, p_key, ended_at)
-                    select d.p_kind, (d.message).p_key, in_now from d
-                        join queue_kind k on k.p_kind = d.p_kind and k.dedup_seconds > 0
-                    where v_keeps order by 2, 1
-                    on conflict on constraint queue_dedup_pkey do update set ended_at = excluded.ended_at)
-                select d.p_kind, d.p_key, d.payload, d.payload_bytes, d.headers, d.priority, d.scheduled_at,
-                    d.scheduled_at_initially, d.created_at, in_now, d.attempts + 1, null::text, null::text, d.errors
-                from d;
+                        and (in_kind.payload_shape is null or _queue_misfit(in_kind.payload_shape, q.payload) is null));
+                return query
+                    select q.p_kind, q.p_key, q.payload, q.payload_bytes, q.headers, q.priority, q.scheduled_at,
+                        q.scheduled_at_initially, q.created_at, in_now, q.attempts + 1, null::text, null::text, q.errors
+                    from unnest(v_entries) e (entry) join delayed_queue q on q.entry between e.entry and e.entry;
+                get diagnostics v_rows = row_count;
+                perform _queue_end(v_entries, null::bytea[], 'popped', null::text, in_now);
+            else
+                return query
+                    with d as (
+                        delete from delayed_queue q using unnest(v_take.tids) t (tid)
+                        where q.ctid = t.tid and q.pending is null
+                            and (v_guarded or q.semaphores is null or q.source_kind is not null)
+                            and q.attempts < coalesce(q.max_attempts, v_most) and (in_kind.payload_shape is null
+                                or _queue_misfit(in_kind.payload_shape, q.payload) is null)
+                        returning q.*),
+                    c as (
+                        insert into queue_count (p_kind, pushed, popped)
+                        select in_kind.p_kind, count(*) - count(d.source_kind), count(*) from d
+                        -- all of them are deleted by now
+                        having count(*) > 0 and case when count(d.order_key) > 0 then _queue_advance(
+                            array_agg(d.p_kind) filter (where d.order_key is not null),
+                            array_agg(d.order_key) filter (where d.order_key is not null), in_now) is not null
+                            else true end)
+                    select d.p_kind, d.p_key, d.payload, d.payload_bytes, d.headers, d.priority, d.scheduled_at,
+                        d.scheduled_at_initially, d.created_at, in_now, d.attempts + 1, null::text, null::text, d.errors
+                    from d;
+                get diagnostics v_rows = row_count;
+            end if;
         else
             if v_take.slow then
                 insert into queue_hold (p_kind, until, entries)
@@ -1689,8 +1692,8 @@ begin
                 returning q.p_kind, q.p_key, q.payload, q.payload_bytes, q.headers, q.priority, q.scheduled_at,
                     q.scheduled_at_initially, q.created_at, q.reserved_at, q.attempts, q.reserved_by,
                     q.entry || '-' || encode(q.secret, 'hex'), q.errors;
+            get diagnostics v_rows = row_count;
         end if;
-        get diagnostics v_rows = row_count;
         if v_rows < cardinality(v_take.tids) and exists (
             select from delayed_queue q where q.ctid = any (v_take.tids) and q.semaphores is not null
                 and q.source_kind is null
@@ -1707,7 +1710,7 @@ begin
         exit when v_rows = cardinality(v_take.tids);
         v_left := v_left - v_rows;
         continue when v_guarded;
-        perform _queue_end_expired(v_take.tids, in_now);
+        perform _queue_end_undeliverable(v_take.tids, in_now);
         exit when v_left = 0;
     end loop;
     if v_guarded and (v_ends or v_ended <> '{}') then
@@ -2881,95 +2884,95 @@ $$Refuses a circle of dead letters.
 in_kind: the kind that is defined. in_dead_letter_kind: where its dead letters would go; NULL: the default.
 Errors: PQ001 for a name that can't be a kind, PQ004 for a circle.$$;
 --;
--- calls: _queue_advance, _queue_put_pending, _queue_remember
--- changes: delayed_queue, queue_count
-create or replace function _queue_end(in_entry bigint, in_outcome text, in_to_kind text,
-    in_now bigint) returns delayed_queue
-    language plpgsql as $$
+-- calls: _queue_advance, _queue_log_ended, _queue_put_pending, _queue_wake_limited
+-- changes: delayed_queue, queue_count, queue_dedup, queue_history
+create or replace function _queue_end(in_entries bigint[], in_secrets bytea[], in_outcome text, in_to_kind text,
+    in_now bigint, out places bigint[], out guarded bigint[]) language plpgsql as $$
 declare
-    v_row delayed_queue;
-    v_new delayed_queue;
-begin
-    delete from delayed_queue q where q.entry = in_entry returning q.* into v_row;
-    insert into queue_count (p_kind, pushed, reserved, popped, acked, moved, dead)
-    values (v_row.p_kind, (v_row.source_kind is null)::integer,
-        case when in_outcome in ('acked', 'moved', 'removed') then (v_row.reserved_at is not null)::integer end,
-        case in_outcome when 'popped' then 1 end, case in_outcome when 'acked' then 1 end, case in_outcome
-        when 'moved' then 1 end, case in_outcome when 'dead' then 1 end);
-    if in_outcome is not null then
-        perform _queue_remember(v_row, in_outcome, in_to_kind, in_now);
-    end if;
-    if v_row.order_key is not null then
-        perform _queue_advance(array[v_row.p_kind], array[v_row.order_key], in_now);
-    end if;
-    if v_row.pending is not null then
-        v_new := v_row;
-        v_new.member := case when in_outcome is null then v_row.member end;
-        perform _queue_put_pending(v_new, in_now);
-    end if;
-    return v_row;
-end $$;
---;
-comment on function _queue_end(bigint, text, text, bigint) is
-$$Ends a message: keeps what its kind wants kept of it (its history, its key), removes it, and puts in what was pushed
-onto it while it was held, as a new entry with the same route before it, and the same semaphores; which is
-the same member of its group where it takes the place of this one, and stands at the end of the line of its order key.
-in_entry: the message, locked already. in_outcome: acked, popped, moved, dead, removed; NULL: it makes room for what is
-pending, and nothing is kept. in_to_kind: where it went, NULL: nowhere.
-in_now: the time of the call.
-Result: the message as it was. Its caller ends the member of a group, and at the end of the call has
-_queue_permits_settle free its semaphores. That it was held is counted here where it was acked, moved or removed; else
-by whoever ends the hold. What is ended in one statement instead, because it is plain or a batch, is so in queue_ack,
-queue_ack_many, queue_pop and _queue_deliver.
-Locks: the next in the line of its order key.$$;
---;
--- calls: _queue_advance, _queue_history_row, _queue_log_ended
--- changes: delayed_queue, queue_count, queue_history
-create or replace function _queue_discard(in_tids tid[], in_outcome text, in_now bigint, out rows bigint,
-    out slotted bigint[])
-    language plpgsql as $$
-declare
-    v_keeps constant boolean := in_outcome is not null
-        and exists (select from queue_kind k where k.history_seconds > 0 or k.log_seconds > 0);
     v_gone record;
+    v_again delayed_queue;
 begin
-    with d as (
-        delete from delayed_queue q where q.ctid = any (in_tids)
-        returning q.p_kind, q.p_key, q.entry, q.source_kind, q.reserved_at, q.order_key, case
-            when v_keeps then q end as message, case when q.semaphores is not null then q.entry end as slotted),
-    c as (
-        insert into queue_count (p_kind, pushed, reserved)
-        select d.p_kind, count(*) - count(d.source_kind), count(d.reserved_at) from d group by d.p_kind),
-    h as (
-        insert into queue_history
-        select e.* from d join queue_kind k on k.p_kind = d.p_kind and k.history_seconds > 0,
-            _queue_history_row(d.message, in_outcome, null, in_now) e
-        where v_keeps)
-    select count(*) as rows, array_agg(d.p_kind) filter (where v_keeps) as kinds,
-        array_agg(d.p_key) filter (where v_keeps) as keys, array_agg(d.entry) filter (where v_keeps) as entries,
+    select coalesce(array_agg(d.place), '{}') as places, array_agg(d.entry) as entries,
+        array_agg(d.entry) filter (where d.guarded) as guarded,
+        array_agg(d.message) filter (where d.pending) as again,
         array_agg(d.p_kind) filter (where d.order_key is not null) as of_orders,
         array_agg(d.order_key) filter (where d.order_key is not null) as orders,
-        array_agg(d.slotted) filter (where d.slotted is not null) as slotted
-    into v_gone from d;
-    rows := v_gone.rows;
-    slotted := v_gone.slotted;
+        array_agg(d.entry) filter (where k.history_seconds > 0) as kept,
+        array_agg(d.entry) filter (where k.dedup_seconds > 0) as remembered,
+        array_agg(d.entry) filter (where k.log_seconds > 0) as logged,
+        array_agg(d.p_kind) filter (where k.max_reserved is not null) as limited
+    into v_gone
+    from (
+        select r.place, q.p_kind, q.entry, q.order_key, q.semaphores is not null as guarded,
+            q.pending is not null as pending, case when q.pending is not null then q end as message
+        from unnest(in_entries, in_secrets) with ordinality r (entry, secret, place)
+        join delayed_queue q on q.entry between r.entry and r.entry and (in_secrets is null or q.secret = r.secret)
+        for update of q) d
+    left join queue_kind k on k.p_kind = d.p_kind and in_outcome <> 'dropped' -- by index queue_kind_keeps
+        and (k.history_seconds > 0 or k.dedup_seconds > 0 or k.max_reserved is not null or k.log_seconds > 0);
+    if v_gone.kept is not null then
+        insert into queue_history
+        select q.p_kind, q.p_key, q.entry, in_outcome, in_to_kind, q.payload, q.payload_bytes, q.headers, q.priority,
+            q.scheduled_at_initially, q.created_at, case when in_outcome = 'popped' then in_now else q.reserved_at end,
+            in_now, q.attempts + (in_outcome = 'popped')::integer,
+            case when in_outcome <> 'popped' then q.reserved_by end, q.errors, null::jsonb
+        from delayed_queue q where q.entry = any (v_gone.kept);
+    end if;
+    if v_gone.remembered is not null and in_outcome in ('acked', 'popped', 'moved') then
+        insert into queue_dedup (p_kind, p_key, ended_at)
+        select q.p_kind, q.p_key, in_now from delayed_queue q where q.entry = any (v_gone.remembered)
+        order by 2, 1 on conflict on constraint queue_dedup_pkey do update set ended_at = excluded.ended_at;
+    end if;
+    if v_gone.logged is not null then
+        perform _queue_log_ended(array_agg(q.p_kind order by q.entry), array_agg(q.p_key order by q.entry),
+            array_agg(q.entry order by q.entry), in_outcome, in_to_kind, in_now)
+        from delayed_queue q where q.entry = any (v_gone.logged);
+    end if;
+    with d as (
+        delete from delayed_queue q where q.entry = any (v_gone.entries)
+        returning q.p_kind, q.source_kind, q.reserved_at)
+    insert into queue_count (p_kind, pushed, reserved, popped, acked, moved, dead)
+    select d.p_kind, count(*) - count(d.source_kind),
+        case when in_outcome in ('acked', 'moved', 'removed', 'dropped') then count(d.reserved_at) end,
+        case in_outcome when 'popped' then count(*) end, case in_outcome when 'acked' then count(*) end,
+        case in_outcome when 'moved' then count(*) end, case in_outcome when 'dead' then count(*) end
+    from d group by d.p_kind;
+    places := v_gone.places;
+    guarded := v_gone.guarded;
     if v_gone.orders is not null then
         perform _queue_advance(array_agg(o.p_kind), array_agg(o.order_key), in_now)
         from (select distinct u.p_kind, u.order_key
             from unnest(v_gone.of_orders, v_gone.orders) u (p_kind, order_key)) o;
     end if;
-    if v_keeps then
-        perform _queue_log_ended(v_gone.kinds, v_gone.keys, v_gone.entries, in_outcome, null, in_now);
+    if v_gone.limited is not null then
+        perform _queue_wake_limited(k.name) from (select distinct n.name from unnest(v_gone.limited) n (name)) k;
     end if;
+    foreach v_again in array coalesce(v_gone.again, '{}') loop
+        exit when in_outcome in ('removed', 'dropped'); -- it goes, too
+        if in_outcome is not null then
+            v_again.member := null;
+        end if;
+        perform _queue_put_pending(v_again, in_now);
+    end loop;
 end $$;
 --;
-comment on function _queue_discard(tid[], text, bigint) is
-$$Removes messages, and what was pushed onto them while they were held; what is to be kept of an end is kept.
-in_tids: the messages, locked already; no holds that last. in_outcome: removed; NULL: they go with their kind, and
-nothing is kept of them but what they count for in queue_stats. in_now: the time of the call.
-Result: rows: how many went; slotted: those that name semaphores, NULL: none, for _queue_permits_settle at the end of
-the call.
-Locks: the next in the lines of their order keys.$$;
+comment on function _queue_end(bigint[], bytea[], text, text, bigint) is
+$$The verb end: counts and removes what has ended, and does what hangs on it, in one order of locks. What its kind
+wants kept is kept (history, key, log); the next of its line is first; what was pushed onto it while it was held is put
+in, as a new entry with the same route before it, and the same semaphores; which is the same member of its group where
+it takes the place of this one, and stands at the end of the line of its order key.
+in_entries: the messages; where they are of several kinds or stand in lines they are locked already. in_secrets: of
+their receipts; a message that has another one stays; NULL: whatever they are. in_outcome: acked, popped, moved, dead,
+removed, of which what is pending goes too; dropped: the same with its kind, so that nothing is kept; NULL: it makes
+room for what is pending, and nothing is kept. in_to_kind: where it went, NULL: nowhere.
+in_now: the time of the call.
+Result: places: which of them ended, from 1; guarded: those of them that name semaphores, NULL: none.
+Its caller ends the members of groups, and at the end of the call has _queue_permits_settle free the semaphores. That
+they were held is counted here where they were acked, moved, removed or dropped; else by whoever ends the hold. What is
+plain ends in one statement in queue_ack, queue_ack_many, queue_pop and _queue_deliver.
+Locks: the messages, in the order in which they are given; the next in their lines, in the order of their entries; then
+the keys of what is pending.
+differs: on MariaDB and MySQL one message, because a procedure has no arrays.$$;
 --;
 -- calls: _queue_add_error, _queue_end, _queue_index, _queue_log, _queue_members_dead, _queue_settings, _queue_wake
 -- changes: delayed_queue, queue_kind
@@ -2977,7 +2980,6 @@ create or replace function _queue_bury(in_entry bigint, in_error text,
     in_now bigint) returns void language plpgsql as $$
 declare
     v_dead delayed_queue;
-    v_from text;
     v_settings queue_kind;
     v_kind text;
     v_suffix text := '';
@@ -2985,14 +2987,14 @@ declare
 begin
     -- history has them too
     update delayed_queue q set errors = _queue_add_error(q.errors, in_now, q.attempts, q.reserved_by, in_error)
-    where q.entry = in_entry returning q.p_kind into v_from;
-    v_settings := _queue_settings(v_from);
-    v_kind := coalesce(v_settings.dead_letter_kind, left(v_from, 95) || '.dead');
+    where q.entry = in_entry returning q.* into v_dead;
+    v_settings := _queue_settings(v_dead.p_kind);
+    v_kind := coalesce(v_settings.dead_letter_kind, left(v_dead.p_kind, 95) || '.dead');
     if v_settings.roles is not null and (_queue_settings(v_kind)).roles is null then -- a dead letter that dies again
         insert into queue_kind as k (p_kind, roles) values (v_kind, v_settings.roles)
         on conflict on constraint queue_kind_pkey do update set roles = excluded.roles where k.roles is null;
     end if;
-    v_dead := _queue_end(in_entry, 'dead', v_kind, in_now);
+    perform _queue_end(array[in_entry], null::bytea[], 'dead', v_kind, in_now);
     loop
         insert into delayed_queue (p_kind, p_key, payload, payload_bytes, headers, priority, scheduled_at,
             scheduled_at_initially, created_at, ready_at, errors, source_kind, source_key, source_priority, route,
@@ -3055,7 +3057,7 @@ begin
         perform _queue_bury(in_entry, coalesce(v_error, 'nacked'), in_now);
         return 'dead';
     elsif v_row.pending is not null then
-        perform _queue_end(in_entry, null, null, in_now);
+        perform _queue_end(array[in_entry], null::bytea[], null::text, null::text, in_now);
         return 'retry';
     end if;
     v_delay := coalesce((in_options ->> 'delay_seconds')::numeric, case when v_counts and v_error is not null then
@@ -3132,67 +3134,21 @@ Result: the places (from 1) of the moves whose message is there, in the order in
 key, then kind. What only ends comes first, for its key is free then.
 Locks: as said.$$;
 --;
--- calls: _queue_check_fit, _queue_check_headers, _queue_end, _queue_fail, _queue_members_end, _queue_put
-create or replace function _queue_move(in_entry bigint, in_to_kind text, in_options jsonb, in_now bigint,
-    out outcome text, out created bigint)
-    language plpgsql as $$
-declare
-    v_row delayed_queue;
-    v_shape jsonb;
-    v_draining boolean;
-    v_put record;
-begin
-    v_row := _queue_end(in_entry, 'moved', in_to_kind, in_now);
-    if in_options ? 'payload' then
-        v_row.payload := in_options -> 'payload';
-        v_row.payload_bytes := null;
-    end if;
-    select k.payload_shape, k.draining and in_to_kind <> v_row.p_kind into v_shape, v_draining
-    from queue_kind k where k.p_kind = in_to_kind;
-    if v_draining then
-        perform _queue_fail('PQ004', format('to_kind of "%s"', left(v_row.p_key, 40)), in_to_kind,
-            'takes in nothing while it is drained');
-    elsif v_shape is not null then
-        perform _queue_check_fit(v_shape, v_row.payload, format('payload of "%s"', left(v_row.p_key, 40)));
-    end if;
-    v_row.p_kind := in_to_kind;
-    v_row.p_key := coalesce(in_options ->> 'key', v_row.p_key);
-    if in_options ? 'headers' then
-        v_row.headers := _queue_check_headers(in_options -> 'headers', 'headers');
-    end if;
-    v_row.priority := coalesce((in_options ->> 'priority')::numeric::smallint, v_row.priority);
-    v_row.scheduled_at := in_now + (coalesce((in_options ->> 'delay_seconds')::numeric, 0) * 1000000)::bigint;
-    v_row.attempts := 0;
-    v_row.max_attempts := null;
-    if (in_options ->> 'next')::boolean then
-        v_row.route := nullif(v_row.route - 0, '[]');
-    end if;
-    v_put := _queue_put(v_row, coalesce(in_options ->> 'on_duplicate', 'ignore'), null::bigint, in_now);
-    if v_put.outcome = 'created' then
-        created := v_put.entry;
-    elsif v_row.member is not null then
-        perform _queue_members_end(array[v_row.member], 'duplicate', in_options -> 'result', in_now);
-    end if;
-    outcome := case v_put.outcome when 'ignored' then 'duplicate' else 'moved' end;
-end $$;
---;
-comment on function _queue_move(bigint, text, jsonb, bigint) is
-$$Moves one message, which the caller has locked.
-in_entry: the message. in_to_kind, in_options, in_now: as in _queue_move_many.
-Result: outcome: moved, duplicate; created: the new entry, NULL where there is none; it has no place in the line of an
-order key yet, see _queue_join_line.
-Locks: the next in its line, and its key in the target.$$;
---;
--- calls: _queue_end, _queue_join_line, _queue_lock_moves, _queue_members_end, _queue_move, _queue_permits_settle
+-- calls: _queue_check_fit, _queue_check_headers, _queue_end, _queue_fail, _queue_join_line, _queue_lock_moves,
+--     _queue_members_end, _queue_permits_settle, _queue_put
 -- changes: queue_history
-create or replace function _queue_move_each(in_entries bigint[], in_secrets bytea[], in_to_kinds text[],
+create or replace function _queue_move(in_entries bigint[], in_secrets bytea[], in_to_kinds text[],
     in_options jsonb[], in_now bigint)
     returns text[] language plpgsql as $$
 declare
     v_outcomes text[] := array_fill('lost'::text, array[cardinality(in_entries)]);
     v_place bigint;
     v_row delayed_queue;
-    v_done record;
+    v_to_kind text;
+    v_options jsonb;
+    v_shape jsonb;
+    v_draining boolean;
+    v_put record;
     v_members bigint[];
     v_names text[];
     v_created bigint[];
@@ -3205,21 +3161,51 @@ begin
             and q.secret = in_secrets[v_place] for update;
         continue when not found;
         v_names := v_names || v_row.semaphores;
-        if in_to_kinds[v_place] is null then
-            v_outcomes[v_place] := 'acked';
-            v_row := _queue_end(v_row.entry, 'acked', null, in_now);
-            v_members := case when v_row.member is null then v_members else v_members || v_row.member end;
-        else
-            v_done := _queue_move(v_row.entry, in_to_kinds[v_place], in_options[v_place], in_now);
-            v_outcomes[v_place] := v_done.outcome;
-            if v_row.order_key is not null and v_done.created is not null then
-                v_created := v_created || v_done.created;
-                v_orders := v_orders || v_row.order_key;
-            end if;
-        end if;
-        if in_options[v_place] ? 'result' then
-            update queue_history h set result = in_options[v_place] -> 'result'
+        v_options := in_options[v_place];
+        v_to_kind := in_to_kinds[v_place];
+        perform _queue_end(array[v_row.entry], null::bytea[], case when v_to_kind is null then 'acked' else 'moved' end,
+            v_to_kind, in_now);
+        if v_options ? 'result' then
+            update queue_history h set result = v_options -> 'result'
             where h.p_kind = v_row.p_kind and h.finished_at = in_now and h.entry = v_row.entry;
+        end if;
+        if v_to_kind is null then
+            v_outcomes[v_place] := 'acked';
+            v_members := case when v_row.member is null then v_members else v_members || v_row.member end;
+            continue;
+        end if;
+        if v_options ? 'payload' then
+            v_row.payload := v_options -> 'payload';
+            v_row.payload_bytes := null;
+        end if;
+        select k.payload_shape, k.draining and v_to_kind <> v_row.p_kind into v_shape, v_draining
+        from queue_kind k where k.p_kind = v_to_kind;
+        if v_draining then
+            perform _queue_fail('PQ004', format('to_kind of "%s"', left(v_row.p_key, 40)), v_to_kind,
+                'takes in nothing while it is drained');
+        elsif v_shape is not null then
+            perform _queue_check_fit(v_shape, v_row.payload, format('payload of "%s"', left(v_row.p_key, 40)));
+        end if;
+        v_row.p_kind := v_to_kind;
+        v_row.p_key := coalesce(v_options ->> 'key', v_row.p_key);
+        if v_options ? 'headers' then
+            v_row.headers := _queue_check_headers(v_options -> 'headers', 'headers');
+        end if;
+        v_row.priority := coalesce((v_options ->> 'priority')::numeric::smallint, v_row.priority);
+        v_row.scheduled_at := in_now + (coalesce((v_options ->> 'delay_seconds')::numeric, 0) * 1000000)::bigint;
+        v_row.attempts := 0;
+        v_row.max_attempts := null;
+        if (v_options ->> 'next')::boolean then
+            v_row.route := nullif(v_row.route - 0, '[]');
+        end if;
+        v_put := _queue_put(v_row, coalesce(v_options ->> 'on_duplicate', 'ignore'), null::bigint, in_now);
+        v_outcomes[v_place] := case v_put.outcome when 'ignored' then 'duplicate' else 'moved' end;
+        if v_put.outcome <> 'created' then
+            perform _queue_members_end(array[v_row.member], 'duplicate', v_options -> 'result', in_now)
+                where v_row.member is not null;
+        elsif v_row.order_key is not null then
+            v_created := v_created || v_put.entry;
+            v_orders := v_orders || v_row.order_key;
         end if;
     end loop;
     perform _queue_join_line(v_created, v_orders) where v_created is not null;
@@ -3230,16 +3216,16 @@ begin
     return v_outcomes;
 end $$;
 --;
-comment on function _queue_move_each(bigint[], bytea[], text[], jsonb[], bigint) is
-$$Acks messages, or moves them on, one by one, as in _queue_move_many.
+comment on function _queue_move(bigint[], bytea[], text[], jsonb[], bigint) is
+$$Acks messages, or moves them on, in the order of their keys: what _queue_move_many does once.
 in_entries, in_secrets, in_to_kinds, in_options, in_now: as there.
 Result: as there.
 Errors: those of queue_move; PQ00A where it has to be made again.
-Locks: as _queue_lock_moves; then the lines of order keys as _queue_join_line, once all keys are in; then as
-_queue_members_end and _queue_permits_settle.
-differs: on MariaDB and MySQL it is a part of queue_move_many.$$;
+Locks: as _queue_lock_moves; then as _queue_end and the keys of the targets; then the lines of order keys as
+_queue_join_line, once all keys are in; then as _queue_members_end and _queue_permits_settle.
+differs: on MariaDB and MySQL one message, which is moved.$$;
 --;
--- calls: _queue_move_each
+-- calls: _queue_move
 create or replace function _queue_move_many(in_entries bigint[], in_secrets bytea[], in_to_kinds text[],
     in_options jsonb[], in_now bigint)
     returns text[] language plpgsql as $$
@@ -3250,11 +3236,11 @@ begin
         select from unnest(in_entries) e (entry) join delayed_queue q on q.entry between e.entry and e.entry
             where q.order_key is not null)
     then
-        return _queue_move_each(in_entries, in_secrets, in_to_kinds, in_options, in_now);
+        return _queue_move(in_entries, in_secrets, in_to_kinds, in_options, in_now);
     end if;
     for v_try in 1 .. 2147483647 loop
         begin
-            return _queue_move_each(in_entries, in_secrets, in_to_kinds, in_options, in_now);
+            return _queue_move(in_entries, in_secrets, in_to_kinds, in_options, in_now);
         exception when sqlstate 'PQ00A' or deadlock_detected then -- all that it did and locked is undone: again
             if sqlstate <> 'PQ00A' and (not v_own or v_try > 20) then raise; end if;
         end;
@@ -3268,8 +3254,8 @@ in_options: the options of each, those of queue_move, checked; for an ack result
 step of its route. in_now: the time of the call.
 Result: the outcomes, in their order: acked, moved, duplicate, lost.
 Errors: those of queue_move; under REPEATABLE READ and SERIALIZABLE 40001.
-Locks: as _queue_move_each.
-differs: on MariaDB and MySQL it is a part of queue_move_many, and of _queue_ack_each.$$;
+Locks: as _queue_move.
+differs: on MariaDB and MySQL the whole call is made again.$$;
 --;
 -- calls: _queue_check_kind, _queue_check_options, _queue_check_payload, _queue_check_roles, _queue_fail, _queue_text
 create or replace function _queue_check_ack(in_options jsonb) returns void language plpgsql as $$
@@ -3295,25 +3281,49 @@ $$Refuses options that queue_ack doesn't know.
 in_options: those of queue_ack.
 Errors: PQ001, PQ002, PQ003.$$;
 --;
--- calls: _queue_move_many
+-- calls: _queue_end, _queue_lock_lines, _queue_move_many
 create or replace function _queue_ack_each(in_entries bigint[], in_secrets bytea[], in_options jsonb, in_now bigint)
-    returns text[] language sql as $$
-select _queue_move_many(in_entries, in_secrets,
-    array_agg(coalesce(in_options ->> 'to', case when q.source_kind is null then q.route ->> 0 end) order by r.n),
-    array_agg(coalesce(nullif(in_options, 'null'), '{}') - '{to}'::text[] || '{"next": true}' order by r.n), in_now)
-from unnest(in_entries, in_secrets) with ordinality r (entry, secret, n)
-left join delayed_queue q on q.entry between r.entry and r.entry and q.secret = r.secret
-$$;
+    returns text[] language plpgsql as $$
+declare
+    v_outcomes text[] := array_fill('lost'::text, array[cardinality(in_entries)]);
+    v_place bigint;
+    v_look record;
+    v_kinds text[];
+begin
+    select min(q.p_kind) <> max(q.p_kind) or bool_or(q.order_key is not null) as ordered,
+        bool_or(num_nonnulls(q.route, q.member, q.semaphores) > 0) as onward
+    into v_look from delayed_queue q where q.entry = any (in_entries);
+    if in_options is null and v_look.onward is not true then
+        if v_look.ordered and cardinality(in_entries) > 1 then
+            perform _queue_lock_lines(in_entries, null::bigint[]); -- as in queue_ack_many
+        end if;
+        foreach v_place in array
+            (_queue_end(in_entries, in_secrets, 'acked', null::text, in_now)).places
+        loop
+            v_outcomes[v_place] := 'acked';
+        end loop;
+        return v_outcomes;
+    end if;
+    v_kinds := array(
+        select coalesce(in_options ->> 'to', case when q.source_kind is null then q.route ->> 0 end)
+        from unnest(in_entries, in_secrets) with ordinality r (entry, secret, n)
+        left join delayed_queue q on q.entry between r.entry and r.entry and q.secret = r.secret order by r.n);
+    return _queue_move_many(in_entries, in_secrets, v_kinds, array_fill(
+        coalesce(nullif(in_options, 'null'), '{}') - '{to}'::text[] || '{"next": true}',
+        array[cardinality(in_entries)]), in_now);
+end $$;
 --;
 comment on function _queue_ack_each(bigint[], bytea[], jsonb, bigint) is
-$$The long way of queue_ack and queue_ack_many: with options, on a route, in a group, or with semaphores.
+$$The long way of queue_ack and queue_ack_many: with options, with something to keep, in a line, on a route, in a group,
+or with semaphores.
 in_entries, in_secrets: the receipts, taken apart, each once. in_options: those of queue_ack, checked. in_now: the time
 of the call.
 Result: the outcomes, in the order of the receipts: acked, moved, duplicate, lost.
-Locks: as _queue_move_many.$$;
+Locks: the messages and the next in the lines of their order keys, in the order of their entries, then as _queue_end;
+with options, on a route, in a group or with semaphores as _queue_move_many.$$;
 --;
--- calls: _queue_ack_each, _queue_advance, _queue_check_ack, _queue_is_receipt, _queue_put_pending, _queue_receipt,
---     _queue_remember, queue_now
+-- calls: _queue_ack_each, _queue_advance, _queue_check_ack, _queue_is_receipt, _queue_receipt, _queue_wake_limited,
+--     queue_now
 -- changes: delayed_queue, queue_count
 create or replace function queue_ack(in_receipt text, in_options jsonb default null, out receipt text, out outcome text)
     language plpgsql
@@ -3322,7 +3332,6 @@ create or replace function queue_ack(in_receipt text, in_options jsonb default n
         set jit = off as $$
 declare
     v_done record;
-    v_now bigint;
     v_receipt record;
 begin
     if _queue_is_receipt(in_receipt) is not true then
@@ -3333,23 +3342,21 @@ begin
     receipt := in_receipt;
     delete from delayed_queue q
     where q.entry = left(in_receipt, -33)::bigint and q.secret = decode(right(in_receipt, 32), 'hex')
-        and q.route is null and q.member is null and q.semaphores is null and in_options is null
-    returning q.p_kind, (q.source_kind is null)::integer as pushed, case when q.pending is not null or exists (
-        select from queue_kind k where k.p_kind = q.p_kind
-            and (k.history_seconds > 0 or k.dedup_seconds > 0 or k.max_reserved is not null
-            or k.log_seconds > 0)) then q end as message, q.order_key
+        and q.route is null and q.member is null and q.semaphores is null and q.pending is null and in_options is null
+        and (
+            select k.p_kind from queue_kind k where k.p_kind = q.p_kind
+                and (k.history_seconds > 0 or k.dedup_seconds > 0 or k.log_seconds > 0)) is null
+    returning q.p_kind, (q.source_kind is null)::integer as pushed, q.order_key, exists (
+        select from queue_kind k where k.p_kind = q.p_kind and k.max_reserved is not null) as limited
     into v_done;
     if found then
         outcome := 'acked';
         insert into queue_count (p_kind, pushed, acked, reserved) values (v_done.p_kind, v_done.pushed, 1, 1);
         if v_done.order_key is not null then
-            v_now := queue_now();
-            perform _queue_advance(array[v_done.p_kind], array[v_done.order_key], v_now);
+            perform _queue_advance(array[v_done.p_kind], array[v_done.order_key], queue_now());
         end if;
-        if v_done.message is distinct from null then
-            v_now := coalesce(v_now, queue_now());
-            perform _queue_remember(v_done.message, 'acked', null, v_now);
-            perform _queue_put_pending(v_done.message, v_now);
+        if v_done.limited then
+            perform _queue_wake_limited(v_done.p_kind);
         end if;
     else
         v_receipt := _queue_receipt(in_receipt);
@@ -3380,9 +3387,8 @@ Locks: the message and the next in the line of its order key. Where it goes on, 
 the one that has its key there, in the order of their entries. Its semaphores.
 Where the idea comes from: Keuss's pipelines, with their direct, choice and sink links.$$;
 --;
--- calls: _queue_ack_each, _queue_advance, _queue_check_ack, _queue_history_row, _queue_lock_lines, _queue_log_ended,
---     _queue_put_pending, _queue_receipts, _queue_wake_limited, queue_now
--- changes: delayed_queue, queue_count, queue_dedup, queue_history
+-- calls: _queue_ack_each, _queue_check_ack, _queue_lock_lines, _queue_put_pending, _queue_receipts, queue_now
+-- changes: delayed_queue, queue_count
 create or replace function queue_ack_many(in_receipts jsonb, in_options jsonb default null)
     returns table (receipt text, outcome text) language plpgsql
     security definer set search_path from current set plan_cache_mode = force_generic_plan
@@ -3390,7 +3396,6 @@ create or replace function queue_ack_many(in_receipts jsonb, in_options jsonb de
         set jit = off as $$
 declare
     v_now constant bigint := queue_now();
-    v_keeps boolean;
     v_receipts record;
     v_outcomes text[];
     v_each text[];
@@ -3403,82 +3408,45 @@ begin
         perform _queue_check_ack(in_options);
     end if;
     v_outcomes := array_fill('lost'::text, array[cardinality(v_receipts.receipts)]);
-    select min(q.p_kind) as first, max(q.p_kind) as last, bool_or(num_nonnulls(q.route, q.member, q.semaphores) > 0)
-        or in_options is not null as each, bool_or(q.order_key is not null) as ordered
+    select min(q.p_kind) as first, max(q.p_kind) as last, in_options is not null
+        or bool_or(num_nonnulls(q.route, q.member, q.semaphores, q.order_key) > 0) as each
     into v_done from delayed_queue q where q.entry = any (v_receipts.entries);
-    if v_done.each then
+    if v_done.each or exists (
+        select from queue_kind k where k.p_kind between v_done.first and v_done.last
+            and (k.history_seconds > 0 or k.dedup_seconds > 0 or k.max_reserved is not null or k.log_seconds > 0))
+    then
         v_each := _queue_ack_each(v_receipts.entries, v_receipts.secrets, in_options, v_now);
         for i in 1 .. cardinality(v_each) loop
             v_outcomes[v_receipts.places[i]] := v_each[i];
         end loop;
-        return query select r.receipt, r.outcome from unnest(v_receipts.receipts, v_outcomes) r (receipt, outcome);
-        return;
-    end if;
-    if v_done.first <> v_done.last or v_done.ordered then
-        -- to wait for a message with another deleted already, whose key a dead letter may be waiting for, could be a
-        -- deadlock
-        perform _queue_lock_lines(v_receipts.entries, null::bigint[]);
-    end if;
-    v_keeps := exists (
-        select from queue_kind k where k.p_kind between v_done.first and v_done.last
-            and (k.history_seconds > 0 or k.dedup_seconds > 0 or k.max_reserved is not null or k.log_seconds > 0));
-    if v_keeps then
+    else -- the same for what is plain, which costs a tenth less
+        if v_done.first <> v_done.last then
+            -- to wait for a message with another deleted already, whose key a dead letter may be waiting for, could be
+            -- a deadlock
+            perform _queue_lock_lines(v_receipts.entries, null::bigint[]);
+        end if;
         with d as (
             delete from delayed_queue q using unnest(v_receipts.entries, v_receipts.secrets,
                 v_receipts.places) r (entry, secret, place)
             where q.entry between r.entry and r.entry and q.secret = r.secret
-            returning r.place, q.p_kind, q.p_key, q.entry, q.source_kind, q.order_key, q as message),
-        c as (
-            insert into queue_count (p_kind, pushed, acked, reserved)
-            select d.p_kind, count(*) - count(d.source_kind), count(*), count(*) from d group by d.p_kind),
-        h as (
-            insert into queue_history
-            select e.* from d join queue_kind k on k.p_kind = d.p_kind
-                and k.history_seconds > 0, _queue_history_row(d.message, 'acked', null, v_now) e),
-        m as (
-            insert into queue_dedup (p_kind, p_key, ended_at)
-            select d.p_kind, d.p_key, v_now from d join queue_kind k on k.p_kind = d.p_kind and k.dedup_seconds > 0
-            order by 2, 1 on conflict on constraint queue_dedup_pkey do update set ended_at = excluded.ended_at)
-        select array_agg(d.place) as places,
-            array_agg(d.message) filter (where (d.message).pending is not null) as again,
-            array_agg(d.p_kind) filter (where d.order_key is not null) as of_orders,
-            array_agg(d.order_key) filter (where d.order_key is not null) as orders, array_agg(d.p_kind) as kinds,
-            array_agg(d.p_key) as keys, array_agg(d.entry) as entries
-        into v_done from d;
-    else -- the same without what is kept, which costs a tenth where there is nothing of it
-        with d as (
-            delete from delayed_queue q using unnest(v_receipts.entries, v_receipts.secrets,
-                v_receipts.places) r (entry, secret, place)
-            where q.entry between r.entry and r.entry and q.secret = r.secret
-            returning r.place, q.p_kind, q.source_kind, q.order_key, case
-                when q.pending is not null then q end as message),
+            returning r.place, q.p_kind, q.source_kind, case when q.pending is not null then q end as message),
         c as (
             insert into queue_count (p_kind, pushed, acked, reserved)
             select d.p_kind, count(*) - count(d.source_kind), count(*), count(*) from d group by d.p_kind)
         select array_agg(d.place) as places,
-            array_agg(d.message) filter (where (d.message).pending is not null) as again,
-            array_agg(d.p_kind) filter (where d.order_key is not null) as of_orders,
-            array_agg(d.order_key) filter (where d.order_key is not null) as orders
+            array_agg(d.message) filter (where (d.message).pending is not null) as again
         into v_done from d;
-    end if;
-    if v_done.of_orders is not null then
-        perform _queue_advance(v_done.of_orders, v_done.orders, v_now);
-    end if;
-    if v_keeps then
-        perform _queue_log_ended(v_done.kinds, v_done.keys, v_done.entries, 'acked', null, v_now);
-        perform _queue_wake_limited(k.p_kind) from queue_kind k
-            where k.p_kind = any (v_done.kinds) and k.max_reserved is not null;
-    end if;
-    if cardinality(v_done.places) = cardinality(v_outcomes) then
-        v_outcomes := array_fill('acked'::text, array[cardinality(v_outcomes)]);
-    else
-        foreach v_place in array coalesce(v_done.places, '{}') loop
-            v_outcomes[v_place] := 'acked';
+        if cardinality(v_done.places) = cardinality(v_outcomes) then
+            v_outcomes := array_fill('acked'::text, array[cardinality(v_outcomes)]);
+        else
+            foreach v_place in array coalesce(v_done.places, '{}') loop
+                v_outcomes[v_place] := 'acked';
+            end loop;
+        end if;
+        foreach v_row in array coalesce(v_done.again, '{}') loop
+            perform _queue_put_pending(v_row, v_now);
         end loop;
     end if;
-    foreach v_row in array coalesce(v_done.again, '{}') loop
-        perform _queue_put_pending(v_row, v_now);
-    end loop;
     return query select r.receipt, r.outcome from unnest(v_receipts.receipts, v_outcomes) r (receipt, outcome);
 end $$;
 --;
@@ -3663,7 +3631,7 @@ second time.
 Errors: those of queue_move, naming the place as moves[0], moves[1], …; then nothing is moved.
 Locks: as queue_move, all in the order of their entries.$$;
 --;
--- calls: _queue_check_key, _queue_check_kind, _queue_check_roles, _queue_discard, _queue_permits_settle, queue_now
+-- calls: _queue_check_key, _queue_check_kind, _queue_check_roles, _queue_end, _queue_permits_settle, queue_now
 create or replace function queue_remove(in_kind text, in_key text, out outcome text)
     language plpgsql
     security definer set search_path from current set plan_cache_mode = force_generic_plan
@@ -3682,7 +3650,7 @@ begin
     elsif v_row.reserved_at is not null and v_row.scheduled_at > v_now then
         outcome := 'held';
     else
-        perform _queue_discard(array(select q.ctid from delayed_queue q where q.entry = v_row.entry), 'removed', v_now);
+        perform _queue_end(array[v_row.entry], null::bytea[], 'removed', null::text, v_now);
         perform _queue_permits_settle(array[v_row.entry], v_row.semaphores, true, v_now)
             where v_row.semaphores is not null;
         outcome := 'removed';
@@ -3696,7 +3664,7 @@ Result: outcome: removed, held (it stays), absent.
 Errors: PQ007 for a kind that is for others. PQ001 for kind and key.
 Locks: the message, the next in the line of its order key, and its semaphores.$$;
 --;
--- calls: _queue_check_count, _queue_check_kind, _queue_check_roles, _queue_discard, _queue_permits_settle, queue_now
+-- calls: _queue_check_count, _queue_check_kind, _queue_check_roles, _queue_end, _queue_permits_settle, queue_now
 create or replace function queue_purge(in_kind text, in_max_messages bigint default null, out purged bigint)
     language plpgsql
     security definer set search_path from current set plan_cache_mode = force_generic_plan
@@ -3711,12 +3679,12 @@ begin
     if in_max_messages is not null then
         perform _queue_check_count(in_max_messages, 'max_messages', 9223372036854775807);
     end if;
-    v_gone := _queue_discard(array(
-        select p.ctid from delayed_queue p
+    v_gone := _queue_end(array(
+        select p.entry from delayed_queue p
         where p.p_kind = in_kind and (p.reserved_at is null or p.scheduled_at <= v_now)
-        limit in_max_messages for update skip locked), 'removed', v_now);
-    purged := v_gone.rows;
-    perform _queue_permits_settle(v_gone.slotted, null::text[], true, v_now) where v_gone.slotted is not null;
+        limit in_max_messages for update skip locked), null::bytea[], 'removed', null::text, v_now);
+    purged := cardinality(v_gone.places);
+    perform _queue_permits_settle(v_gone.guarded, null::text[], true, v_now) where v_gone.guarded is not null;
 end $$;
 --;
 comment on function queue_purge(text, bigint) is
@@ -3794,7 +3762,7 @@ begin
                         v_entries := v_entries || v_put.entry;
                         v_orders := v_orders || v_dead.source_order_key;
                     end if;
-                    perform _queue_end(v_dead.entry, 'moved', v_dead.source_kind, v_now);
+                    perform _queue_end(array[v_dead.entry], null::bytea[], 'moved', v_dead.source_kind, v_now);
                     went := went + 1;
                 else
                     stayed := stayed + 1;
@@ -3821,59 +3789,6 @@ the first in that order goes.
 Result: went: how many; stayed: how many whose key is taken where they came from, or where that is drained.
 Errors: PQ007 for a kind that is for others. PQ001 for kind and max_messages.
 Locks: the dead letters, and the first of the lines. What others hold or have locked stays.$$;
---;
-create or replace function _queue_history_row(in_row delayed_queue, in_outcome text, in_to_kind text, in_now bigint)
-    returns setof queue_history language sql stable rows 1 as $$
-    select in_row.p_kind, in_row.p_key, in_row.entry, in_outcome, in_to_kind, in_row.payload, in_row.payload_bytes,
-        in_row.headers, in_row.priority, in_row.scheduled_at_initially, in_row.created_at,
-        case when in_outcome = 'popped' then in_now else in_row.reserved_at end, in_now,
-        in_row.attempts + case when in_outcome = 'popped' then 1 else 0 end,
-        case when in_outcome <> 'popped' then in_row.reserved_by end, in_row.errors, null::jsonb
-$$;
---;
-comment on function _queue_history_row(delayed_queue, text, text, bigint) is
-$$The row of queue_history of a message that ends.
-in_row: the message as it was. in_outcome: acked, popped, moved, dead, removed. in_to_kind: where it went, NULL:
-nowhere.
-in_now: the time of the call.
-Result: the row, without a result. It is inlined by the planner.
-differs: a row can't be a parameter on MariaDB and MySQL; _queue_end copies it by a statement.$$;
---;
--- calls: _queue_history_row, _queue_log_ended, _queue_wake_limited
--- changes: queue_dedup, queue_history
-create or replace function _queue_remember(in_row delayed_queue, in_outcome text, in_to_kind text,
-    in_now bigint) returns void
-    language plpgsql as $$
-declare
-    v_kind queue_kind;
-begin
-    select k.* into v_kind from queue_kind k
-    where k.p_kind = in_row.p_kind
-        and (k.history_seconds > 0 or k.dedup_seconds > 0 or k.max_reserved is not null or k.log_seconds > 0);
-    if not found then
-        return;
-    end if;
-    if v_kind.max_reserved is not null then
-        perform _queue_wake_limited(in_row.p_kind);
-    end if;
-    if v_kind.history_seconds > 0 then
-        insert into queue_history select e.* from _queue_history_row(in_row, in_outcome, in_to_kind, in_now) e;
-    end if;
-    if v_kind.dedup_seconds > 0 and in_outcome in ('acked', 'popped', 'moved') then
-        insert into queue_dedup (p_kind, p_key, ended_at) values (in_row.p_kind, in_row.p_key, in_now)
-        on conflict on constraint queue_dedup_pkey do update set ended_at = excluded.ended_at;
-    end if;
-    if v_kind.log_seconds > 0 then
-        perform _queue_log_ended(array[in_row.p_kind], array[in_row.p_key], array[in_row.entry], in_outcome, in_to_kind,
-            in_now);
-    end if;
-end $$;
---;
-comment on function _queue_remember(delayed_queue, text, text, bigint) is
-$$Keeps what a kind wants kept of a message that ends: its history, its key. Routines that end many at once have the
-same in one statement.
-in_row: the message, removed already. in_outcome, in_to_kind: see _queue_history_row. in_now: the time of the call.
-differs: a row can't be a parameter on MariaDB and MySQL; _queue_end does it.$$;
 --;
 -- changes: delayed_queue, queue_dedup
 create or replace function _queue_take_back(in_entries bigint[], in_now bigint) returns bigint[] language plpgsql as $$
@@ -4505,27 +4420,10 @@ Result: how many.
 Errors: under REPEATABLE READ and SERIALIZABLE the server's own 40001.
 Locks: the next ones, in the order of their entries.$$;
 --;
-create or replace function _queue_with_next(in_entries bigint[]) returns bigint[] language plpgsql stable as $$
-begin
-    return in_entries || array(
-        select n.entry
-        from unnest(in_entries) e (entry) join delayed_queue q on q.entry between e.entry and e.entry
-            and q.order_key is not null, lateral (
-                select w.entry from delayed_queue w -- BETWEEN: ADR 13
-                where w.p_kind = q.p_kind and w.order_key between q.order_key and q.order_key and w.order_waits
-                order by w.p_kind, w.order_key, w.entry limit 1) n);
-end $$;
---;
-comment on function _queue_with_next(bigint[]) is
-$$What has to be locked to end messages: they, and those that come next in the lines of their order keys.
-in_entries: the messages.
-Result: the entries.
-differs: only here, see _queue_lock_lines.$$;
---;
--- calls: _queue_with_next
 create or replace function _queue_lock_lines(in_entries bigint[],
     in_others bigint[]) returns void language plpgsql as $$
 declare
+    v_lines bigint[];
     v_lock bigint[];
 begin
     if not exists (
@@ -4538,13 +4436,25 @@ begin
     end if;
     loop
         begin
-            v_lock := _queue_with_next(in_entries);
-            perform q.entry from delayed_queue q where q.entry = any (v_lock || in_others)
-                order by q.entry + 0 for update;
-            if _queue_with_next(in_entries) <@ v_lock then
-                return;
-            end if;
-            raise exception using errcode = 'PQ00A';
+            v_lock := null;
+            loop
+                v_lines := in_entries || array(
+                    select n.entry
+                    from unnest(in_entries) e (entry) join delayed_queue q on q.entry between e.entry and e.entry
+                        and q.order_key is not null, lateral (
+                            select w.entry from delayed_queue w -- BETWEEN: ADR 13
+                            where w.p_kind = q.p_kind and w.order_key between q.order_key and q.order_key
+                                and w.order_waits
+                            order by w.p_kind, w.order_key, w.entry limit 1) n);
+                if v_lines <@ v_lock then
+                    return;
+                elsif v_lock is not null then
+                    raise exception using errcode = 'PQ00A';
+                end if;
+                v_lock := v_lines;
+                perform q.entry from delayed_queue q where q.entry = any (v_lock || in_others)
+                    order by q.entry + 0 for update;
+            end loop;
         exception when sqlstate 'PQ00A' then
             null; -- another came next while this waited: all is unlocked, and locked again in order
         end;
@@ -4611,7 +4521,7 @@ is locked.
 in_kind: the kind. in_now: the time of the call.
 Result: ready, next_at, as _queue_ready; of 100 semaphores at the most.$$;
 --;
--- calls: _queue_end_expired, _queue_misfit, _queue_permits_lock, _queue_permits_room, _queue_permits_settle
+-- calls: _queue_end_undeliverable, _queue_misfit, _queue_permits_lock, _queue_permits_room, _queue_permits_settle
 -- changes: delayed_queue, queue_semaphore_permit, queue_semaphore_wait
 create or replace function _queue_permits_take(in_tids tid[], in_kind queue_kind, in_until bigint, in_held boolean,
     in_now bigint, out tids tid[], out ended bigint[], out expired bigint, out held boolean,
@@ -4640,7 +4550,7 @@ begin
         passed := v_ended;
         ended := '{}';
     elsif v_ended <> '{}' then
-        perform _queue_end_expired(v_ended, in_now);
+        perform _queue_end_undeliverable(v_ended, in_now);
     end if;
     v_names := array(
         select distinct a.name from delayed_queue q, unnest(q.semaphores) a (name)
@@ -7134,21 +7044,6 @@ in_part: the part, locked. in_max: how many messages at the most.
 Result: how many messages.$$;
 --;
 -- calls: _queue_stage_remove
-create or replace function _queue_stage_outdated(in_query text, in_run text) returns void
-    language plpgsql set enable_seqscan = off set enable_bitmapscan = off as $$
-begin
-    perform _queue_stage_remove(p.part, 9223372036854775807)
-    from (
-        select o.part from queue_stage_part o where o.query = in_query and o.run <> in_run
-        order by o.part for update skip locked) p;
-end $$;
---;
-comment on function _queue_stage_outdated(text, text) is
-$$Removes what an earlier run of a query has staged: nobody can publish it any more.
-in_query: the query. in_run: the run that is there now. NULL of either: nothing is removed.
-Locks: the parts; what others have locked is left.$$;
---;
--- calls: _queue_stage_remove
 -- changes: queue_stage_done, queue_stream_kept, queue_stream_part, queue_stream_plan, queue_write
 create or replace function _queue_stage_prune(in_now bigint, in_max bigint) returns bigint
     language plpgsql set enable_seqscan = off set enable_bitmapscan = off as $$
@@ -7637,12 +7532,12 @@ Result: how many were pushed.
 Locks: the rows, and as queue_push.
 differs: on MariaDB and MySQL _queue_drain_inbox takes in all that has landed.$$;
 --;
--- calls: _queue_check_key, _queue_check_options, _queue_integer, _queue_stage_outdated, _queue_stage_prune,
+-- calls: _queue_check_key, _queue_check_options, _queue_integer, _queue_stage_prune, _queue_stage_remove,
 --     _queue_text, queue_now
 -- changes: queue_stage_part
 create or replace function queue_stage_begin(in_job text, in_options jsonb default null, out part bigint)
     language plpgsql
-    security definer set search_path from current as $$
+    security definer set search_path from current set enable_seqscan = off set enable_bitmapscan = off as $$
 declare
     v_now constant bigint := queue_now();
     v_query text;
@@ -7655,7 +7550,10 @@ begin
     v_batch := _queue_integer(in_options, 'batch', 0::bigint, 9223372036854775807);
     v_run := _queue_text(in_options, 'run');
     perform _queue_stage_prune(v_now, 1000::bigint);
-    perform _queue_stage_outdated(v_query, v_run);
+    perform _queue_stage_remove(o.part, 9223372036854775807) -- nobody can publish it any more
+    from (
+        select p.part from queue_stage_part p where p.query = v_query and p.run <> v_run
+        order by p.part for update skip locked) o;
     insert into queue_stage_part as p (job, query, batch, run, begun_at) values (in_job, v_query, v_batch, v_run, v_now)
     returning p.part into queue_stage_begin.part;
 end $$;
@@ -8173,7 +8071,7 @@ begin
         if v_row.attempts >= coalesce(v_row.max_attempts, (_queue_settings(v_row.p_kind)).max_attempts, 2147483647) then
             perform _queue_bury(v_row.entry, v_error, in_now);
         else
-            perform _queue_end(v_row.entry, null, null, in_now);
+            perform _queue_end(array[v_row.entry], null::bytea[], null::text, null::text, in_now);
         end if;
     end loop;
     update delayed_queue q
@@ -8223,29 +8121,6 @@ heartbeat is of another run of it, another node's included, is judged by its hea
 timeout; once, until it beats again.
 in_now: the time of the call.
 Result and locks: those of queue_reap.$$;
---;
--- calls: _queue_is_alive, _queue_reap, _queue_setting
-create or replace function _queue_reap_by_the_way(in_now bigint) returns void language plpgsql as $$
-declare
-    v_name constant text := _queue_setting('reap');
-    v_since constant bigint := nullif(current_setting(v_name, true), '')::bigint;
-begin
-    if v_since <= in_now then
-        if (select bool_and(v_since + w.timeout_seconds * 1000000 <= in_now) from queue_worker w
-            where not _queue_is_alive(w.session_lock, w.session_id,
-                (w.heartbeat_at + w.timeout_seconds * 1000000)::bigint, in_now)) then
-            perform _queue_reap(in_now);
-        end if;
-    else
-        perform set_config(v_name, in_now::text, false);
-    end if;
-end $$;
---;
-comment on function _queue_reap_by_the_way(bigint) is
-$$queue_reap from within queue_reserve and queue_pop. A session that is new here doesn't: whatever ended the one that
-its client had before may have ended those of workers that live. They have the timeout of their heartbeat to come back.
-in_now: the time of the call.
-Locks: as _queue_reap.$$;
 --;
 -- calls: _queue_boolean, _queue_check_headers, _queue_check_key, _queue_check_kinds, _queue_check_options,
 --     _queue_groups_due, _queue_is_alive, _queue_number, _queue_server_run, queue_now
@@ -8494,7 +8369,7 @@ $$Notes that a kind with expires_seconds is used, once in a quarter of that time
 in_kind: its settings. in_now: the time of the call.
 Locks: none that anybody waits for.$$;
 --;
--- calls: _queue_discard
+-- calls: _queue_end
 -- changes: queue_bucket, queue_claim, queue_kind, queue_semaphore_permit, queue_semaphore_wait, queue_slot,
 --     queue_subscription, queue_use
 create or replace function _queue_expire(in_now bigint, in_max bigint) returns bigint
@@ -8503,7 +8378,7 @@ create or replace function _queue_expire(in_now bigint, in_max bigint) returns b
         set jit = off as $$
 declare
     v_gone bigint := 0;
-    v_discarded record;
+    v_ended record;
     v_guarded bigint[];
     v_kind record;
 begin
@@ -8536,14 +8411,15 @@ begin
             from delayed_queue q where q.p_kind = v_kind.p_kind) m
         having max(m.used_at) > v_kind.since;
         continue when found;
-        v_discarded := _queue_discard(array(
-            select o.ctid from delayed_queue o
+        v_ended := _queue_end(array(
+            select o.entry from delayed_queue o
             where o.p_kind = v_kind.p_kind and greatest(o.created_at, o.reserved_at) <= v_kind.since
                 and (o.reserved_at is null or o.scheduled_at <= in_now)
             -- + 0: the kind is to find them
-            order by o.entry + 0 limit in_max - v_gone for update skip locked), null, in_now);
-        v_guarded := v_guarded || v_discarded.slotted;
-        v_gone := v_gone + v_discarded.rows;
+            order by o.entry + 0 limit in_max - v_gone for update skip locked),
+            null::bytea[], 'dropped', null::text, in_now);
+        v_guarded := v_guarded || v_ended.guarded;
+        v_gone := v_gone + cardinality(v_ended.places);
         if not exists (select from delayed_queue q where q.p_kind = v_kind.p_kind) then
             delete from queue_subscription s where s.p_kind = v_kind.p_kind;
             delete from queue_slot l where l.p_kind = v_kind.p_kind;
@@ -8738,7 +8614,7 @@ Errors: PQ001 for kind, PQ002 for options, PQ004 for a circle, PQ007 for who may
 Locks: other definitions wait until the transaction ends; nothing else does. A limit that changes waits for reserves
 of the kind that are under way.$$;
 --;
--- calls: _queue_check_dead_letter_kind, _queue_check_kind, _queue_check_roles, _queue_discard, _queue_fail,
+-- calls: _queue_check_dead_letter_kind, _queue_check_kind, _queue_check_roles, _queue_end, _queue_fail,
 --     _queue_permits_settle, _queue_settings, queue_now
 -- changes: queue_bucket, queue_claim, queue_kind, queue_slot, queue_subscription, queue_use
 create or replace function queue_drop(in_kind text) returns setof queue_kind
@@ -8755,12 +8631,12 @@ begin
     perform _queue_check_roles(array[in_kind]);
     lock table queue_kind in share row exclusive mode; -- as queue_define
     v_kind := _queue_settings(in_kind);
-    v_gone := _queue_discard(array(
-        select p.ctid from delayed_queue p
+    v_gone := _queue_end(array(
+        select p.entry from delayed_queue p
         -- + 0: the kind is to find them
         where p.p_kind = in_kind and (p.reserved_at is null or p.scheduled_at <= v_now)
             order by p.entry + 0 for update),
-        null, v_now); -- what was pushed meanwhile stays
+        null::bytea[], 'dropped', null::text, v_now); -- what was pushed meanwhile stays
     if exists (select from delayed_queue q where q.p_kind = in_kind and q.reserved_at is not null
         and q.scheduled_at > v_now) then
         perform _queue_fail('PQ004', 'kind', in_kind, 'refused while messages are held');
@@ -8774,7 +8650,7 @@ begin
     if v_kind.dead_letter_kind is not null then
         perform _queue_check_dead_letter_kind(in_kind, null);
     end if;
-    perform _queue_permits_settle(v_gone.slotted, null::text[], true, v_now) where v_gone.slotted is not null;
+    perform _queue_permits_settle(v_gone.guarded, null::text[], true, v_now) where v_gone.guarded is not null;
     return next v_kind;
 end $$;
 --;
@@ -8968,15 +8844,29 @@ Result: what was wrong, in words; empty: nothing.
 Locks: those of _queue_mend_sequence.
 differs: only here. See _queue_epoch.$$;
 --;
--- calls: _queue_fold_counts, _queue_groups_due, _queue_prune_by_the_way, _queue_prune_terms, _queue_reap_by_the_way
+-- calls: _queue_fold_counts, _queue_groups_due, _queue_is_alive, _queue_prune_by_the_way, _queue_prune_terms,
+--     _queue_reap, _queue_setting
 create or replace function _queue_upkeep(in_kind queue_kind, in_now bigint,
     in_max bigint) returns void language plpgsql as $$
+declare
+    v_name constant text := _queue_setting('reap');
+    v_since constant bigint := nullif(current_setting(v_name, true), '')::bigint;
 begin
     perform _queue_groups_due(in_now);
     if in_kind.filter_index then
         perform _queue_prune_terms(10 * in_max);
     end if;
-    perform _queue_reap_by_the_way(in_now);
+    -- Whatever ended the session that a client had before may have ended those of workers that live. They have the
+    -- timeout of their heartbeat to come back, so a session that is new here doesn't reap.
+    if v_since <= in_now then
+        if (select bool_and(v_since + w.timeout_seconds * 1000000 <= in_now) from queue_worker w
+            where not _queue_is_alive(w.session_lock, w.session_id,
+                (w.heartbeat_at + w.timeout_seconds * 1000000)::bigint, in_now)) then
+            perform _queue_reap(in_now);
+        end if;
+    else
+        perform set_config(v_name, in_now::text, false);
+    end if;
     if random() < 0.01 then
         perform _queue_fold_counts(10000::bigint); -- nobody may ever call queue_prune
         perform _queue_prune_by_the_way(in_kind.p_kind, in_now, 1000::bigint);
@@ -9400,10 +9290,8 @@ revoke all on function
     _queue_defaults(),
     _queue_define_filter(text, boolean),
     _queue_define_limits(queue_kind, jsonb, bigint),
-    _queue_discard(tid[], text, bigint),
-    _queue_end(bigint, text, text, bigint),
-    _queue_end_expired(tid[], bigint),
-    _queue_history_row(delayed_queue, text, text, bigint),
+    _queue_end(bigint[], bytea[], text, text, bigint),
+    _queue_end_undeliverable(tid[], bigint),
     _queue_enrol(text[], bigint[]),
     _queue_exposed(oid),
     _queue_promote_found(tid[], boolean, bigint),
@@ -9429,7 +9317,6 @@ revoke all on function
     _queue_is_alive(integer, integer, bigint, bigint),
     _queue_is_heard(text),
     _queue_is_receipt(text),
-    _queue_remember(delayed_queue, text, text, bigint),
     _queue_key(bigint),
     _queue_check_inbox_row(queue_inbox, bigint),
     _queue_last_tick(queue_recurring, bigint),
@@ -9458,8 +9345,7 @@ revoke all on function
     _queue_members_end(bigint[], text, jsonb, bigint),
     _queue_message(jsonb, bigint, jsonb, bigint),
     _queue_misfit(jsonb, jsonb),
-    _queue_move(bigint, text, jsonb, bigint),
-    _queue_move_each(bigint[], bytea[], text[], jsonb[], bigint),
+    _queue_move(bigint[], bytea[], text[], jsonb[], bigint),
     _queue_move_many(bigint[], bytea[], text[], jsonb[], bigint),
     _queue_nack(bigint, bytea, jsonb, bigint),
     _queue_newest(delayed_queue),
@@ -9484,7 +9370,6 @@ revoke all on function
     _queue_ready(text, bigint),
     _queue_ready_onward(text, bigint, queue_cursor),
     _queue_reap(bigint),
-    _queue_reap_by_the_way(bigint),
     _queue_receipt(text),
     _queue_receipts(jsonb),
     _queue_keep_cursor(text, text, queue_cursor, text, bigint, bigint, integer, tid[], bigint),
@@ -9506,7 +9391,6 @@ revoke all on function
     _queue_permits_take(tid[], queue_kind, bigint, boolean, bigint),
     _queue_slots(text, integer, integer, integer, bigint),
     _queue_slots_free(text, integer[], bigint),
-    _queue_stage_outdated(text, text),
     _queue_stage_prune(bigint, bigint),
     _queue_stage_put(jsonb, text, bigint, jsonb, bigint),
     _queue_stage_remove(bigint, bigint),
@@ -9531,7 +9415,6 @@ revoke all on function
     _queue_use(queue_kind, bigint),
     _queue_wake(text, text),
     _queue_where(jsonb),
-    _queue_with_next(bigint[]),
     _queue_zone_change(text, bigint, bigint),
     _queue_zone_offset(text, bigint),
     queue_ack(text, jsonb),

@@ -24,7 +24,7 @@ create table queue_kind (
     roles               jsonb
 );
 --;
--- serves: queue_ack_many, queue_pop, queue_purge (is there anything to keep, or anybody to tell?)
+-- serves: queue_ack, queue_ack_many, queue_purge (is there anything to keep, or anybody to tell?)
 create index queue_kind_keeps on queue_kind (p_kind)
     where history_seconds > 0 or dedup_seconds > 0 or max_reserved is not null or log_seconds > 0;
 --;

@@ -15,7 +15,7 @@ keep: begin
     declare v_path varchar(30) character set ascii default '$.lanes[0]';
     declare v_lane, v_rank int default 0;
     declare v_took bigint default in_took;
-    declare v_last, v_due, v_again bigint;
+    declare v_last, v_due, v_again, v_id bigint;
     declare v_done boolean default false;
     declare c cursor for
         select q.ready_rank, max(q.ready_at)
@@ -81,7 +81,21 @@ keep: begin
     end loop;
     close c;
     if in_start >= json_extract(v_cursor, '$.turn_at') then
-        call _queue_turn_marks(in_kind, in_start, v_cursor);
+        -- the marks move on to where the cursor is now, every 3 s
+        set v_cursor = json_set(v_cursor, '$.turn_at', in_start + 3000000, '$.due_older',
+            json_extract(v_cursor, '$.due_newer') + 0, '$.due_newer', json_extract(v_cursor, '$.due') + 0), v_lane = 0;
+        while v_lane < json_length(v_cursor, '$.lanes') do
+            set v_path = concat('$.lanes[', v_lane, '].');
+            set v_cursor = json_set(v_cursor,
+                concat(v_path, 'older'), json_extract(v_cursor, concat(v_path, 'newer')) + 0,
+                concat(v_path, 'newer'), json_extract(v_cursor, concat(v_path, 'place')) + 0);
+            set v_lane = v_lane + 1;
+        end while;
+        if json_extract(v_cursor, '$.took') > 5000 then -- for sessions that have none
+            call _queue_entry(v_id); -- the newest counts
+            insert into queue_cursor (id, p_kind, fields) values (v_id, in_kind, v_cursor);
+            call _queue_forget_cursors(in_kind, v_id);
+        end if;
     end if;
     set @pyqueue_cursors = json_set(@pyqueue_cursors, in_path, json_extract(v_cursor, '$'));
 end $$

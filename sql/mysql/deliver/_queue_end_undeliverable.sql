@@ -10,7 +10,7 @@ letter.
 in_entries: messages, locked already. in_shape: payload_shape of their kind. in_most: how many deliveries a message of
 the kind may have. in_now: the time of the call.
 out_ended: how many that were. out_expired: how many of them were expired holds.
-differs: PostgreSQL''s _queue_end_expired ends what is left once the deliverable ones are held.'
+differs: PostgreSQL''s ends what is left once the deliverable ones are held.'
 begin
     declare v_entry bigint;
     declare v_pending, v_last, v_held, v_done boolean default false;

@@ -4,14 +4,17 @@ drop procedure if exists _queue_end;
 delimiter $$
 create procedure _queue_end(in in_entry bigint, in in_outcome varchar(10) character set utf8mb4,
     in in_to_kind text collate exact, in in_now bigint)
-    comment 'Ends a message: keeps what its kind wants kept of it (its history, its key), removes it, and puts in what
-was pushed onto it while it was held, as a new entry with the same route before it, and the same semaphores; which is
-the same member of its group where it takes the place of this one, and stands at the end of the line of its order key.
-in_entry: the message, locked already. in_outcome: acked, popped, moved, dead, removed; NULL: it makes room for what is
-pending, and nothing is kept. in_to_kind: where it went, NULL: nowhere.
+    comment 'The verb end: counts and removes what has ended, and does what hangs on it, in one order of locks. What its
+kind wants kept is kept (history, key, log); the next of its line is first; what was pushed onto it while it was held is
+put in, as a new entry with the same route before it, and the same semaphores; which is the same member of its group
+where it takes the place of this one, and stands at the end of the line of its order key.
+in_entry: the message, locked already. in_outcome: acked, popped, moved, dead, removed, of which what is pending goes
+too; dropped: the same with its kind, so that nothing is kept; NULL: it makes room for what is pending, and nothing is
+kept. in_to_kind: where it went, NULL: nowhere.
 in_now: the time of the call.
-differs: PostgreSQL has _queue_remember, _queue_history_row, _queue_newest and _queue_put_pending, which are given a
-row; here a row can''t be a parameter.'
+Locks: the next in the line of its order key; then the key of what is pending.
+differs: one message, because a procedure has no arrays; that it names semaphores is noted for the end of the call. What
+is plain ends in one statement in _queue_ack, _queue_ack_many and _queue_pop_end.'
 begin
     declare v_kind varchar(100) collate exact;
     declare v_key varchar(200) collate exact;
@@ -30,7 +33,10 @@ begin
     from delayed_queue q where q.entry = in_entry for update;
     select k.history_seconds > 0, k.dedup_seconds > 0, k.log_seconds > 0 into v_history, v_dedup, v_logs
         from queue_kind k where k.p_kind = v_kind;
-    if v_history and in_outcome is not null then
+    if in_outcome in ('removed', 'dropped') then
+        set v_pending = null;
+    end if;
+    if v_history and in_outcome <> 'dropped' then
         insert into queue_history (p_kind, p_key, entry, outcome, to_kind, payload, payload_bytes, headers, priority,
             scheduled_at_initially, created_at, reserved_at, finished_at, attempts, reserved_by, errors)
         select q.p_kind, q.p_key, q.entry, in_outcome, in_to_kind, q.payload, q.payload_bytes, q.headers, q.priority,
@@ -42,7 +48,7 @@ begin
         insert into queue_dedup (p_kind, p_key, ended_at) values (v_kind, v_key, in_now)
         on duplicate key update ended_at = in_now;
     end if;
-    if v_logs and in_outcome is not null then
+    if v_logs and in_outcome <> 'dropped' then
         call _queue_log(in_entry, in_outcome, in_to_kind, null, null, in_now);
     end if;
     if v_pending then

@@ -1,4 +1,5 @@
--- calls: _queue_check_moves, _queue_lock_moves, _queue_move, _queue_move_options, queue_now
+-- calls: _queue_check_json, _queue_check_move, _queue_check_options, _queue_check_roles, _queue_fail,
+--     _queue_lock_moves, _queue_move, _queue_move_options, _queue_receipts, queue_now
 drop procedure if exists queue_move_many;
 delimiter $$
 create procedure queue_move_many(in in_moves longtext character set utf8mb4,
@@ -13,13 +14,17 @@ Locks: as queue_move, all in the order of their entries.'
 begin
     declare v_now, v_entry bigint;
     declare v_secret binary(16);
-    declare v_number, v_place int;
+    declare v_number, v_place, v_bad int;
     declare v_to_kind text collate exact;
-    declare v_list, v_move, v_options longtext character set utf8mb4;
+    declare v_list, v_move, v_options, v_receipts longtext character set utf8mb4;
     declare v_outcome varchar(10) character set utf8mb4;
     declare v_outcomes longtext character set ascii;
     begin atomic
         declare v_done boolean default false;
+        declare a cursor for
+            select m.to_kind, m.move
+            from json_table(in_moves, '$[*]'
+                columns (to_kind text character set utf8mb4 path '$.to_kind', move json path '$')) m;
         declare c cursor for -- in the order in which keys are put in everywhere
             select o.entry, o.secret, o.place, o.to_kind, m.move
             from (
@@ -44,7 +49,41 @@ begin
             order by o.p_key collate exact,
                 o.to_kind collate exact;
         call queue_now(v_now);
-        call _queue_check_moves(in_moves, in_options, v_now, v_list, v_number);
+        if in_moves is null or length(in_moves) < 99 and in_moves regexp '^[[:space:]]*null[[:space:]]*$' then
+            set in_moves = '[]';
+        end if;
+        call _queue_check_json(in_moves, 'PQ003', 'moves');
+        call _queue_check_options(in_options, 'payload,headers,key,delay_seconds,priority,on_duplicate', 'options');
+        set v_bad = 0, v_place = 0;
+        if json_type(in_moves) = 'ARRAY' then
+            select count(*) into v_bad from json_table(in_moves, '$[*]' columns (move json path '$')) m
+            where coalesce(json_type(m.move), 'NULL') <> 'OBJECT';
+        end if;
+        if json_type(in_moves) <> 'ARRAY' or v_bad > 0 then
+            call _queue_fail('PQ001', 'moves', in_moves,
+                'must be a JSON array of {receipt, to_kind, and move options}');
+        end if;
+        set v_receipts = coalesce(json_extract(in_moves, '$[*].receipt'), '[]');
+        call _queue_receipts(v_receipts, v_list, v_number);
+        if v_number <> json_length(in_moves) then
+            call _queue_fail('PQ005', 'moves', in_moves, 'must have a receipt each');
+        end if;
+        open a;
+        checks: loop
+            begin
+                declare continue handler for not found set v_done = true;
+                fetch a into v_to_kind, v_move;
+            end;
+            if v_done then
+                leave checks;
+            end if;
+            call _queue_move_options(in_options, v_move, v_options);
+            call _queue_check_move(v_to_kind, v_options, v_now, concat('moves[', v_place, '].'));
+            set v_place = v_place + 1;
+        end loop;
+        close a;
+        call _queue_check_roles(json_extract(in_moves, '$[*].to_kind'));
+        set v_done = false;
         set v_outcomes = repeat('l', v_number);
         call _queue_lock_moves(v_list, in_moves);
         open c;

@@ -1,4 +1,4 @@
--- calls: _queue_check_count, _queue_check_kind, _queue_check_roles, _queue_discard, queue_now
+-- calls: _queue_check_count, _queue_check_kind, _queue_check_roles, _queue_end, queue_now
 drop procedure if exists queue_purge;
 delimiter $$
 create procedure queue_purge(in in_kind text collate exact,
@@ -33,7 +33,7 @@ begin
             if v_done then
                 leave messages;
             end if;
-            call _queue_discard(v_entry, 'removed', v_now);
+            call _queue_end(v_entry, 'removed', null, v_now);
             set v_purged = v_purged + 1;
         end loop;
         close c;

@@ -1,4 +1,5 @@
--- calls: _queue_check_count, _queue_check_kind, _queue_check_roles, _queue_redrive, queue_now
+-- calls: _queue_check_count, _queue_check_kind, _queue_check_roles, _queue_end, _queue_put, queue_now
+-- changes: delayed_queue
 drop procedure if exists queue_redrive;
 delimiter $$
 create procedure queue_redrive(in in_kind text collate exact,
@@ -13,8 +14,13 @@ Result: went: how many; stayed: how many whose key is taken where they came from
 Errors: PQ007 for a kind that is for others. PQ001 for kind and max_messages.
 Locks: the dead letters, and the first of the lines. What others hold or have locked stays.'
 begin
-    declare v_one boolean;
-    declare v_now, v_entry bigint;
+    declare v_now, v_entry, v_created, v_initially, v_at, v_member bigint;
+    declare v_kind varchar(100) collate exact;
+    declare v_key, v_order varchar(200) collate exact;
+    declare v_payload, v_headers, v_errors, v_route, v_semaphores longtext character set utf8mb4;
+    declare v_bytes longblob;
+    declare v_priority smallint;
+    declare v_outcome varchar(10) character set utf8mb4;
     declare v_most bigint default coalesce(in_max_messages, 9223372036854775807);
     declare v_went, v_stayed bigint;
     begin atomic
@@ -42,9 +48,25 @@ begin
             if v_done then
                 leave letters;
             end if;
-            call _queue_redrive(v_entry, v_now, v_one);
-            set v_went = v_went + v_one;
-            set v_stayed = v_stayed + (not v_one);
+            select q.source_kind, q.source_key, q.payload, q.payload_bytes, q.headers, q.source_priority, q.errors,
+                q.scheduled_at_initially, q.route, q.member, q.source_order_key, q.semaphores
+            into v_kind, v_key, v_payload, v_bytes, v_headers, v_priority, v_errors, v_initially, v_route, v_member,
+                v_order, v_semaphores
+            from delayed_queue q where q.entry = v_entry for update;
+            set v_outcome = 'ignored';
+            set v_created = null;
+            if not exists (select 1 from queue_kind k where k.p_kind = v_kind and k.draining) then
+                call _queue_put(v_created, v_kind, v_key, v_payload, v_bytes, v_headers, v_priority, v_now, v_now, 0,
+                    null, 'ignore', null, v_route, null, v_member, v_order, v_semaphores, v_at, v_outcome);
+            end if;
+            if v_outcome <> 'created' then
+                set v_stayed = v_stayed + 1;
+                iterate letters;
+            end if;
+            update delayed_queue q set q.errors = v_errors, q.scheduled_at_initially = v_initially
+            where q.entry = v_created and v_errors is not null;
+            call _queue_end(v_entry, 'moved', v_kind, v_now);
+            set v_went = v_went + 1;
         end loop;
         close c;
     end atomic;

@@ -1,4 +1,4 @@
--- calls: _queue_check_key, _queue_check_kind, _queue_check_roles, _queue_discard, queue_now
+-- calls: _queue_check_key, _queue_check_kind, _queue_check_roles, _queue_end, queue_now
 drop procedure if exists queue_remove;
 delimiter $$
 create procedure queue_remove(in in_kind text collate exact,
@@ -24,7 +24,7 @@ begin
         if v_held then
             set v_outcome = 'held';
         elseif v_entry is not null then
-            call _queue_discard(v_entry, 'removed', v_now);
+            call _queue_end(v_entry, 'removed', null, v_now);
             set v_outcome = 'removed';
         end if;
     end atomic;

@@ -1,4 +1,5 @@
--- calls: _queue_tick, queue_now
+-- calls: _queue_last_tick, _queue_next_tick, _queue_push_options, _queue_put, queue_now
+-- changes: queue_recurring
 drop procedure if exists queue_tick;
 delimiter $$
 create procedure queue_tick()
@@ -10,9 +11,14 @@ reserve.
 Result: ticked: how many messages were made.
 Locks: the schedules that are due; what others have locked is passed over.'
 begin
-    declare v_now, v_ticked bigint;
-    declare v_left, v_made int;
-    declare v_name varchar(100) collate exact;
+    declare v_now, v_ticked, v_at, v_last, v_push_at, v_put_at, v_entry bigint;
+    declare v_left, v_attempts, v_max_attempts int;
+    declare v_name, v_kind varchar(100) collate exact;
+    declare v_key varchar(200) collate exact;
+    declare v_payload, v_headers, v_push, v_none longtext character set utf8mb4;
+    declare v_priority smallint;
+    declare v_catch_up, v_outcome varchar(10) character set utf8mb4;
+    declare v_on_duplicate varchar(20) character set utf8mb4;
     begin atomic
         declare v_done boolean default false;
         declare c cursor for
@@ -34,8 +40,27 @@ begin
             if v_done or v_left <= 0 then
                 leave schedules;
             end if;
-            call _queue_tick(v_name, v_now, v_left, v_made);
-            set v_ticked = v_ticked + v_made;
+            select r.p_kind, r.payload, r.push_options, r.catch_up, r.next_at, r.last_at
+            into v_kind, v_payload, v_push, v_catch_up, v_at, v_last
+            from queue_recurring r where r.name = v_name for update;
+            call _queue_push_options(v_push, v_now, v_push_at, v_priority, v_headers, v_attempts, v_max_attempts,
+                v_on_duplicate, v_none, v_none, v_none);
+            if v_catch_up <> 'all' then
+                call _queue_last_tick(v_name, v_now, v_at);
+            end if;
+            if v_catch_up = 'skip' and v_at < v_now - 60000000 then
+                call _queue_next_tick(v_name, v_at, v_at);
+            end if;
+            while v_at <= v_now and v_left > 0 do
+                set v_key = concat(v_name, '@', date_format(timestamp '1970-01-01 00:00:00'
+                    + interval v_at div 1000000 second, '%Y-%m-%dT%H:%i:%sZ'));
+                set v_entry = null;
+                call _queue_put(v_entry, v_kind, v_key, v_payload, null, v_headers, v_priority, v_now, v_push_at, 0,
+                    v_max_attempts, 'ignore', null, null, null, null, null, null, v_put_at, v_outcome);
+                set v_ticked = v_ticked + (v_outcome = 'created'), v_left = v_left - 1, v_last = v_at;
+                call _queue_next_tick(v_name, v_at, v_at);
+            end while;
+            update queue_recurring r set r.next_at = v_at, r.last_at = v_last where r.name = v_name;
         end loop;
         close c;
     end atomic;

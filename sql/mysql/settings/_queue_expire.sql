@@ -1,4 +1,4 @@
--- calls: _queue_discard
+-- calls: _queue_end
 -- changes: queue_bucket, queue_kind, queue_slot, queue_subscription, queue_use
 drop procedure if exists _queue_expire;
 delimiter $$
@@ -61,7 +61,7 @@ begin
                 if v_done then
                     leave messages;
                 end if;
-                call _queue_discard(v_entry, null, in_now);
+                call _queue_end(v_entry, 'dropped', null, in_now);
             end loop;
             close m;
             set out_gone = out_gone + json_length(v_entries), v_done = false;

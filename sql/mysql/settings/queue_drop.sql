@@ -1,4 +1,4 @@
--- calls: _queue_check_dead_letter_kind, _queue_check_kind, _queue_check_roles, _queue_discard, _queue_fail,
+-- calls: _queue_check_dead_letter_kind, _queue_check_kind, _queue_check_roles, _queue_end, _queue_fail,
 --     _queue_lock_kinds, queue_now
 -- changes: queue_bucket, queue_kind, queue_slot, queue_subscription, queue_use
 drop procedure if exists queue_drop;
@@ -38,7 +38,7 @@ begin
             select q.entry into v_free from delayed_queue q
             where q.entry = v_entry and (q.reserved_at is null or q.scheduled_at <= v_now) for update;
             if v_free is not null then
-                call _queue_discard(v_free, null, v_now);
+                call _queue_end(v_free, 'dropped', null, v_now);
             end if;
         end loop;
         close c;

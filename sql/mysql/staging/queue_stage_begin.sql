@@ -1,4 +1,4 @@
--- calls: _queue_check_key, _queue_check_options, _queue_integer, _queue_stage_outdated, _queue_stage_prune,
+-- calls: _queue_check_key, _queue_check_options, _queue_integer, _queue_stage_prune, _queue_stage_remove,
 --     _queue_text, queue_now
 -- changes: queue_stage_part
 drop procedure if exists queue_stage_begin;
@@ -18,7 +18,7 @@ Errors: PQ001 for job, PQ002 for options.
 Locks: the parts of earlier runs; what others have locked is left.
 Where the idea comes from: the staging tables of bulk loaders; writers that stage under a job and commit once.'
 begin
-    declare v_now, v_batch, v_part, v_pruned bigint;
+    declare v_now, v_batch, v_part, v_pruned, v_rows bigint;
     declare v_query, v_run text collate exact;
     begin atomic
         call queue_now(v_now);
@@ -28,7 +28,18 @@ begin
         call _queue_integer(in_options, 'batch', 0, 9223372036854775807, v_batch);
         call _queue_text(in_options, 'run', v_run);
         call _queue_stage_prune(v_now, 1000, v_pruned);
-        call _queue_stage_outdated(v_query, v_run);
+        parts: loop -- nobody can publish them any more
+            set v_part = null;
+            begin
+                declare continue handler for not found begin end;
+                select p.part into v_part from queue_stage_part p force index (queue_stage_part_query)
+                where p.query = v_query and p.run <> v_run limit 1 for update skip locked;
+            end;
+            if v_part is null then
+                leave parts;
+            end if;
+            call _queue_stage_remove(v_part, 9223372036854775807, v_rows);
+        end loop;
         set v_part = uuid_short() & 9223372036854775807;
         insert into queue_stage_part (part, job, query, batch, run, begun_at)
         values (v_part, in_job, v_query, v_batch, v_run, v_now);

@@ -1,4 +1,4 @@
--- calls: _queue_fold_counts, _queue_groups_due, _queue_prune_by_the_way, _queue_prune_terms, _queue_reap_by_the_way
+-- calls: _queue_fold_counts, _queue_groups_due, _queue_prune_by_the_way, _queue_prune_terms, _queue_reap
 drop procedure if exists _queue_upkeep;
 delimiter $$
 create procedure _queue_upkeep(in in_kind text collate exact, in in_keeps boolean, in in_now bigint, in in_max int)
@@ -9,11 +9,24 @@ too.'
 begin
     declare v_folded, v_looked bigint;
     declare v_pruned bigint;
+    declare v_late boolean;
+    declare v_reaped longtext character set utf8mb4;
     if exists (select 1 from queue_kind k where k.p_kind = in_kind and k.filter_index) then
         call _queue_prune_terms(10 * in_max, v_pruned);
     end if;
     call _queue_groups_due(in_now, v_looked);
-    call _queue_reap_by_the_way(in_now);
+    -- Whatever ended the session that a client had before may have ended those of workers that live. They have the
+    -- timeout of their heartbeat to come back, so a session that is new here doesn't reap.
+    if @pyqueue_reap <= in_now then
+        select min(@pyqueue_reap + w.timeout_seconds * 1000000 <= in_now) into v_late from queue_worker w
+        where if(w.session_lock is null, w.heartbeat_at + w.timeout_seconds * 1000000 <= in_now,
+            coalesce(is_used_lock(w.session_lock), 0) <> w.session_id);
+        if v_late then
+            call _queue_reap(in_now, 100, v_reaped);
+        end if;
+    else
+        set @pyqueue_reap = in_now;
+    end if;
     if rand() < 0.01 then
         call _queue_fold_counts(10000, v_folded); -- nobody may ever call queue_prune
         call _queue_prune_by_the_way(in_kind, in_now, 1000);

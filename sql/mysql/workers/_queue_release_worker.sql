@@ -1,5 +1,5 @@
--- calls: _queue_release_delivery
--- changes: queue_count
+-- calls: _queue_add_error, _queue_bury, _queue_defaults, _queue_end, _queue_permits_note
+-- changes: delayed_queue, queue_count
 drop procedure if exists _queue_release_worker;
 delimiter $$
 create procedure _queue_release_worker(in in_worker varchar(200) collate exact,
@@ -15,7 +15,11 @@ begin
     declare v_place int default 0;
     declare v_left int default in_max;
     declare v_entry bigint;
-    declare v_last boolean default false;
+    declare v_last, v_pending boolean default false;
+    declare v_attempts, v_most, v_defined int;
+    declare v_none decimal(30,6);
+    declare v_errors, v_semaphores longtext character set utf8mb4;
+    declare v_error longtext character set utf8mb4 default concat('worker ', in_worker, ' is gone');
     declare c cursor for -- dead letters are put in in the order of their keys, as everywhere
         select q.entry from json_table(v_list, '$[*]' columns (entry bigint path '$')) j
             straight_join delayed_queue q force index (primary) on q.entry = j.entry
@@ -65,7 +69,28 @@ begin
             if v_last then
                 leave messages;
             end if;
-            call _queue_release_delivery(v_entry, concat('worker ', in_worker, ' is gone'), in_now);
+            select q.p_kind, q.attempts, q.max_attempts, q.pending, q.errors, q.semaphores
+            into v_kind, v_attempts, v_most, v_pending, v_errors, v_semaphores
+            from delayed_queue q where q.entry = v_entry for update;
+            if v_most is null then
+                select min(k.max_attempts), count(*) into v_most, v_defined from queue_kind k where k.p_kind = v_kind;
+                if v_defined = 0 then
+                    call _queue_defaults(v_none, v_most, v_none, v_none, v_none, v_none);
+                end if;
+            end if;
+            if v_attempts >= v_most then
+                call _queue_bury(v_entry, v_error, in_now);
+            elseif v_pending is not null then
+                call _queue_end(v_entry, null, null, in_now);
+            else
+                call _queue_add_error(v_errors, in_now, v_attempts, in_worker, v_error, v_errors);
+                -- to the end of the line, as _queue_nack: where sessions keep a cursor, its old place is seen by few
+                update delayed_queue q
+                set q.scheduled_at = in_now, q.ready_rank = -q.priority, q.ready_at = in_now, q.due_at = null,
+                    q.reserved_at = null, q.reserved_by = null, q.secret = null, q.errors = v_errors
+                where q.entry = v_entry;
+                call _queue_permits_note(v_entry, v_semaphores);
+            end if;
         end loop;
         close c;
     end if;

@@ -1,6 +1,6 @@
--- calls: _queue_advance, _queue_blocked, _queue_end_expired, _queue_groups_due, _queue_history_row, _queue_log_ended,
---     _queue_misfit, _queue_permits_settle, _queue_take, _queue_take_where, _queue_take_with_permits
--- changes: delayed_queue, queue_count, queue_dedup, queue_history, queue_hold
+-- calls: _queue_advance, _queue_blocked, _queue_end, _queue_end_undeliverable, _queue_groups_due, _queue_misfit,
+--     _queue_permits_settle, _queue_take, _queue_take_where, _queue_take_with_permits
+-- changes: delayed_queue, queue_count, queue_hold
 create or replace function _queue_deliver(in_kind queue_kind, in_max integer, in_now bigint, in_until bigint,
     in_worker text, in_seed bytea, in_where jsonb)
     returns table (p_kind text, p_key text, payload jsonb, payload_bytes bytea, headers jsonb,
@@ -8,11 +8,12 @@ create or replace function _queue_deliver(in_kind queue_kind, in_max integer, in
         attempts integer, reserved_by text, receipt text, errors jsonb) language plpgsql as $$
 declare
     v_ends constant boolean := in_until is null;
-    v_keeps constant boolean := in_kind.history_seconds > 0 or in_kind.dedup_seconds > 0;
+    v_keeps constant boolean := in_kind.history_seconds > 0 or in_kind.dedup_seconds > 0 or in_kind.log_seconds > 0;
     v_most constant integer := coalesce(in_kind.max_attempts, 2147483647);
     v_left integer := in_max;
     v_guarded boolean := in_kind.semaphores;
     v_ended bigint[] := '{}';
+    v_entries bigint[];
     v_take record;
     v_rows integer;
 begin
@@ -39,38 +40,40 @@ begin
                 v_guarded := true; -- that way knows how to look further
                 continue;
             end if;
-            return query
-                with d as (
-                    delete from delayed_queue q using unnest(v_take.tids) t (tid)
-                    where q.ctid = t.tid and q.pending is null
-                        and (v_guarded or q.semaphores is null or q.source_kind is not null)
+            if v_keeps then -- the long way
+                v_entries := array(
+                    select q.entry from unnest(v_take.tids) t (tid) join delayed_queue q on q.ctid = t.tid
+                    where q.pending is null and (v_guarded or q.semaphores is null or q.source_kind is not null)
                         and q.attempts < coalesce(q.max_attempts, v_most)
-                        and (in_kind.payload_shape is null or _queue_misfit(in_kind.payload_shape, q.payload) is null)
-                    returning q.*, case when v_keeps then q end as message),
-                c as (
-                    insert into queue_count (p_kind, pushed, popped)
-                    select in_kind.p_kind, count(*) - count(d.source_kind), count(*) from d
-                    -- all of them are deleted by now
-                    having count(*) > 0 and case when count(d.order_key) > 0 then _queue_advance(
-                        array_agg(d.p_kind) filter (where d.order_key is not null),
-                        array_agg(d.order_key) filter (where d.order_key is not null), in_now) is not null else true end
-                        and case when in_kind.log_seconds > 0
-                            then _queue_log_ended(array_agg(d.p_kind), array_agg(d.p_key order by d.entry),
-                            array_agg(d.entry order by d.entry), 'popped', null, in_now) is not null else true end),
-                h as (
-                    insert into queue_history
-                    select e.* from d join queue_kind k on k.p_kind = d.p_kind and k.history_seconds > 0,
-                        _queue_history_row(d.message, 'popped', null, in_now) e
-                    where v_keeps),
-                m as (
-                    insert into queue_dedup (p_kind, p_key, ended_at)
-                    select d.p_kind, (d.message).p_key, in_now from d
-                        join queue_kind k on k.p_kind = d.p_kind and k.dedup_seconds > 0
-                    where v_keeps order by 2, 1
-                    on conflict on constraint queue_dedup_pkey do update set ended_at = excluded.ended_at)
-                select d.p_kind, d.p_key, d.payload, d.payload_bytes, d.headers, d.priority, d.scheduled_at,
-                    d.scheduled_at_initially, d.created_at, in_now, d.attempts + 1, null::text, null::text, d.errors
-                from d;
+                        and (in_kind.payload_shape is null or _queue_misfit(in_kind.payload_shape, q.payload) is null));
+                return query
+                    select q.p_kind, q.p_key, q.payload, q.payload_bytes, q.headers, q.priority, q.scheduled_at,
+                        q.scheduled_at_initially, q.created_at, in_now, q.attempts + 1, null::text, null::text, q.errors
+                    from unnest(v_entries) e (entry) join delayed_queue q on q.entry between e.entry and e.entry;
+                get diagnostics v_rows = row_count;
+                perform _queue_end(v_entries, null::bytea[], 'popped', null::text, in_now);
+            else
+                return query
+                    with d as (
+                        delete from delayed_queue q using unnest(v_take.tids) t (tid)
+                        where q.ctid = t.tid and q.pending is null
+                            and (v_guarded or q.semaphores is null or q.source_kind is not null)
+                            and q.attempts < coalesce(q.max_attempts, v_most) and (in_kind.payload_shape is null
+                                or _queue_misfit(in_kind.payload_shape, q.payload) is null)
+                        returning q.*),
+                    c as (
+                        insert into queue_count (p_kind, pushed, popped)
+                        select in_kind.p_kind, count(*) - count(d.source_kind), count(*) from d
+                        -- all of them are deleted by now
+                        having count(*) > 0 and case when count(d.order_key) > 0 then _queue_advance(
+                            array_agg(d.p_kind) filter (where d.order_key is not null),
+                            array_agg(d.order_key) filter (where d.order_key is not null), in_now) is not null
+                            else true end)
+                    select d.p_kind, d.p_key, d.payload, d.payload_bytes, d.headers, d.priority, d.scheduled_at,
+                        d.scheduled_at_initially, d.created_at, in_now, d.attempts + 1, null::text, null::text, d.errors
+                    from d;
+                get diagnostics v_rows = row_count;
+            end if;
         else
             if v_take.slow then
                 insert into queue_hold (p_kind, until, entries)
@@ -90,8 +93,8 @@ begin
                 returning q.p_kind, q.p_key, q.payload, q.payload_bytes, q.headers, q.priority, q.scheduled_at,
                     q.scheduled_at_initially, q.created_at, q.reserved_at, q.attempts, q.reserved_by,
                     q.entry || '-' || encode(q.secret, 'hex'), q.errors;
+            get diagnostics v_rows = row_count;
         end if;
-        get diagnostics v_rows = row_count;
         if v_rows < cardinality(v_take.tids) and exists (
             select from delayed_queue q where q.ctid = any (v_take.tids) and q.semaphores is not null
                 and q.source_kind is null
@@ -108,7 +111,7 @@ begin
         exit when v_rows = cardinality(v_take.tids);
         v_left := v_left - v_rows;
         continue when v_guarded;
-        perform _queue_end_expired(v_take.tids, in_now);
+        perform _queue_end_undeliverable(v_take.tids, in_now);
         exit when v_left = 0;
     end loop;
     if v_guarded and (v_ends or v_ended <> '{}') then

@@ -4,7 +4,6 @@ create or replace function _queue_bury(in_entry bigint, in_error text,
     in_now bigint) returns void language plpgsql as $$
 declare
     v_dead delayed_queue;
-    v_from text;
     v_settings queue_kind;
     v_kind text;
     v_suffix text := '';
@@ -12,14 +11,14 @@ declare
 begin
     -- history has them too
     update delayed_queue q set errors = _queue_add_error(q.errors, in_now, q.attempts, q.reserved_by, in_error)
-    where q.entry = in_entry returning q.p_kind into v_from;
-    v_settings := _queue_settings(v_from);
-    v_kind := coalesce(v_settings.dead_letter_kind, left(v_from, 95) || '.dead');
+    where q.entry = in_entry returning q.* into v_dead;
+    v_settings := _queue_settings(v_dead.p_kind);
+    v_kind := coalesce(v_settings.dead_letter_kind, left(v_dead.p_kind, 95) || '.dead');
     if v_settings.roles is not null and (_queue_settings(v_kind)).roles is null then -- a dead letter that dies again
         insert into queue_kind as k (p_kind, roles) values (v_kind, v_settings.roles)
         on conflict on constraint queue_kind_pkey do update set roles = excluded.roles where k.roles is null;
     end if;
-    v_dead := _queue_end(in_entry, 'dead', v_kind, in_now);
+    perform _queue_end(array[in_entry], null::bytea[], 'dead', v_kind, in_now);
     loop
         insert into delayed_queue (p_kind, p_key, payload, payload_bytes, headers, priority, scheduled_at,
             scheduled_at_initially, created_at, ready_at, errors, source_kind, source_key, source_priority, route,

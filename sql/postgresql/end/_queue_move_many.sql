@@ -1,4 +1,4 @@
--- calls: _queue_move_each
+-- calls: _queue_move
 create or replace function _queue_move_many(in_entries bigint[], in_secrets bytea[], in_to_kinds text[],
     in_options jsonb[], in_now bigint)
     returns text[] language plpgsql as $$
@@ -9,11 +9,11 @@ begin
         select from unnest(in_entries) e (entry) join delayed_queue q on q.entry between e.entry and e.entry
             where q.order_key is not null)
     then
-        return _queue_move_each(in_entries, in_secrets, in_to_kinds, in_options, in_now);
+        return _queue_move(in_entries, in_secrets, in_to_kinds, in_options, in_now);
     end if;
     for v_try in 1 .. 2147483647 loop
         begin
-            return _queue_move_each(in_entries, in_secrets, in_to_kinds, in_options, in_now);
+            return _queue_move(in_entries, in_secrets, in_to_kinds, in_options, in_now);
         exception when sqlstate 'PQ00A' or deadlock_detected then -- all that it did and locked is undone: again
             if sqlstate <> 'PQ00A' and (not v_own or v_try > 20) then raise; end if;
         end;
@@ -27,5 +27,5 @@ in_options: the options of each, those of queue_move, checked; for an ack result
 step of its route. in_now: the time of the call.
 Result: the outcomes, in their order: acked, moved, duplicate, lost.
 Errors: those of queue_move; under REPEATABLE READ and SERIALIZABLE 40001.
-Locks: as _queue_move_each.
-differs: on MariaDB and MySQL it is a part of queue_move_many, and of _queue_ack_each.$$;
+Locks: as _queue_move.
+differs: on MariaDB and MySQL the whole call is made again.$$;

@@ -32,7 +32,7 @@ begin
         perform _queue_bury(in_entry, coalesce(v_error, 'nacked'), in_now);
         return 'dead';
     elsif v_row.pending is not null then
-        perform _queue_end(in_entry, null, null, in_now);
+        perform _queue_end(array[in_entry], null::bytea[], null::text, null::text, in_now);
         return 'retry';
     end if;
     v_delay := coalesce((in_options ->> 'delay_seconds')::numeric, case when v_counts and v_error is not null then

@@ -1,5 +1,5 @@
--- calls: _queue_ack_each, _queue_advance, _queue_check_ack, _queue_is_receipt, _queue_put_pending, _queue_receipt,
---     _queue_remember, queue_now
+-- calls: _queue_ack_each, _queue_advance, _queue_check_ack, _queue_is_receipt, _queue_receipt, _queue_wake_limited,
+--     queue_now
 -- changes: delayed_queue, queue_count
 create or replace function queue_ack(in_receipt text, in_options jsonb default null, out receipt text, out outcome text)
     language plpgsql
@@ -8,7 +8,6 @@ create or replace function queue_ack(in_receipt text, in_options jsonb default n
         set jit = off as $$
 declare
     v_done record;
-    v_now bigint;
     v_receipt record;
 begin
     if _queue_is_receipt(in_receipt) is not true then
@@ -19,23 +18,21 @@ begin
     receipt := in_receipt;
     delete from delayed_queue q
     where q.entry = left(in_receipt, -33)::bigint and q.secret = decode(right(in_receipt, 32), 'hex')
-        and q.route is null and q.member is null and q.semaphores is null and in_options is null
-    returning q.p_kind, (q.source_kind is null)::integer as pushed, case when q.pending is not null or exists (
-        select from queue_kind k where k.p_kind = q.p_kind
-            and (k.history_seconds > 0 or k.dedup_seconds > 0 or k.max_reserved is not null
-            or k.log_seconds > 0)) then q end as message, q.order_key
+        and q.route is null and q.member is null and q.semaphores is null and q.pending is null and in_options is null
+        and (
+            select k.p_kind from queue_kind k where k.p_kind = q.p_kind
+                and (k.history_seconds > 0 or k.dedup_seconds > 0 or k.log_seconds > 0)) is null
+    returning q.p_kind, (q.source_kind is null)::integer as pushed, q.order_key, exists (
+        select from queue_kind k where k.p_kind = q.p_kind and k.max_reserved is not null) as limited
     into v_done;
     if found then
         outcome := 'acked';
         insert into queue_count (p_kind, pushed, acked, reserved) values (v_done.p_kind, v_done.pushed, 1, 1);
         if v_done.order_key is not null then
-            v_now := queue_now();
-            perform _queue_advance(array[v_done.p_kind], array[v_done.order_key], v_now);
+            perform _queue_advance(array[v_done.p_kind], array[v_done.order_key], queue_now());
         end if;
-        if v_done.message is distinct from null then
-            v_now := coalesce(v_now, queue_now());
-            perform _queue_remember(v_done.message, 'acked', null, v_now);
-            perform _queue_put_pending(v_done.message, v_now);
+        if v_done.limited then
+            perform _queue_wake_limited(v_done.p_kind);
         end if;
     else
         v_receipt := _queue_receipt(in_receipt);

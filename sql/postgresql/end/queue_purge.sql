@@ -1,4 +1,4 @@
--- calls: _queue_check_count, _queue_check_kind, _queue_check_roles, _queue_discard, _queue_permits_settle, queue_now
+-- calls: _queue_check_count, _queue_check_kind, _queue_check_roles, _queue_end, _queue_permits_settle, queue_now
 create or replace function queue_purge(in_kind text, in_max_messages bigint default null, out purged bigint)
     language plpgsql
     security definer set search_path from current set plan_cache_mode = force_generic_plan
@@ -13,12 +13,12 @@ begin
     if in_max_messages is not null then
         perform _queue_check_count(in_max_messages, 'max_messages', 9223372036854775807);
     end if;
-    v_gone := _queue_discard(array(
-        select p.ctid from delayed_queue p
+    v_gone := _queue_end(array(
+        select p.entry from delayed_queue p
         where p.p_kind = in_kind and (p.reserved_at is null or p.scheduled_at <= v_now)
-        limit in_max_messages for update skip locked), 'removed', v_now);
-    purged := v_gone.rows;
-    perform _queue_permits_settle(v_gone.slotted, null::text[], true, v_now) where v_gone.slotted is not null;
+        limit in_max_messages for update skip locked), null::bytea[], 'removed', null::text, v_now);
+    purged := cardinality(v_gone.places);
+    perform _queue_permits_settle(v_gone.guarded, null::text[], true, v_now) where v_gone.guarded is not null;
 end $$;
 
 comment on function queue_purge(text, bigint) is

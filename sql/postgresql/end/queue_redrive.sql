@@ -66,7 +66,7 @@ begin
                         v_entries := v_entries || v_put.entry;
                         v_orders := v_orders || v_dead.source_order_key;
                     end if;
-                    perform _queue_end(v_dead.entry, 'moved', v_dead.source_kind, v_now);
+                    perform _queue_end(array[v_dead.entry], null::bytea[], 'moved', v_dead.source_kind, v_now);
                     went := went + 1;
                 else
                     stayed := stayed + 1;

@@ -1,4 +1,4 @@
--- calls: _queue_check_key, _queue_check_kind, _queue_check_roles, _queue_discard, _queue_permits_settle, queue_now
+-- calls: _queue_check_key, _queue_check_kind, _queue_check_roles, _queue_end, _queue_permits_settle, queue_now
 create or replace function queue_remove(in_kind text, in_key text, out outcome text)
     language plpgsql
     security definer set search_path from current set plan_cache_mode = force_generic_plan
@@ -17,7 +17,7 @@ begin
     elsif v_row.reserved_at is not null and v_row.scheduled_at > v_now then
         outcome := 'held';
     else
-        perform _queue_discard(array(select q.ctid from delayed_queue q where q.entry = v_row.entry), 'removed', v_now);
+        perform _queue_end(array[v_row.entry], null::bytea[], 'removed', null::text, v_now);
         perform _queue_permits_settle(array[v_row.entry], v_row.semaphores, true, v_now)
             where v_row.semaphores is not null;
         outcome := 'removed';

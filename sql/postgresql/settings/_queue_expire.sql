@@ -1,4 +1,4 @@
--- calls: _queue_discard
+-- calls: _queue_end
 -- changes: queue_bucket, queue_claim, queue_kind, queue_semaphore_permit, queue_semaphore_wait, queue_slot,
 --     queue_subscription, queue_use
 create or replace function _queue_expire(in_now bigint, in_max bigint) returns bigint
@@ -7,7 +7,7 @@ create or replace function _queue_expire(in_now bigint, in_max bigint) returns b
         set jit = off as $$
 declare
     v_gone bigint := 0;
-    v_discarded record;
+    v_ended record;
     v_guarded bigint[];
     v_kind record;
 begin
@@ -40,14 +40,15 @@ begin
             from delayed_queue q where q.p_kind = v_kind.p_kind) m
         having max(m.used_at) > v_kind.since;
         continue when found;
-        v_discarded := _queue_discard(array(
-            select o.ctid from delayed_queue o
+        v_ended := _queue_end(array(
+            select o.entry from delayed_queue o
             where o.p_kind = v_kind.p_kind and greatest(o.created_at, o.reserved_at) <= v_kind.since
                 and (o.reserved_at is null or o.scheduled_at <= in_now)
             -- + 0: the kind is to find them
-            order by o.entry + 0 limit in_max - v_gone for update skip locked), null, in_now);
-        v_guarded := v_guarded || v_discarded.slotted;
-        v_gone := v_gone + v_discarded.rows;
+            order by o.entry + 0 limit in_max - v_gone for update skip locked),
+            null::bytea[], 'dropped', null::text, in_now);
+        v_guarded := v_guarded || v_ended.guarded;
+        v_gone := v_gone + cardinality(v_ended.places);
         if not exists (select from delayed_queue q where q.p_kind = v_kind.p_kind) then
             delete from queue_subscription s where s.p_kind = v_kind.p_kind;
             delete from queue_slot l where l.p_kind = v_kind.p_kind;

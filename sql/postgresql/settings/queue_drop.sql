@@ -1,4 +1,4 @@
--- calls: _queue_check_dead_letter_kind, _queue_check_kind, _queue_check_roles, _queue_discard, _queue_fail,
+-- calls: _queue_check_dead_letter_kind, _queue_check_kind, _queue_check_roles, _queue_end, _queue_fail,
 --     _queue_permits_settle, _queue_settings, queue_now
 -- changes: queue_bucket, queue_claim, queue_kind, queue_slot, queue_subscription, queue_use
 create or replace function queue_drop(in_kind text) returns setof queue_kind
@@ -15,12 +15,12 @@ begin
     perform _queue_check_roles(array[in_kind]);
     lock table queue_kind in share row exclusive mode; -- as queue_define
     v_kind := _queue_settings(in_kind);
-    v_gone := _queue_discard(array(
-        select p.ctid from delayed_queue p
+    v_gone := _queue_end(array(
+        select p.entry from delayed_queue p
         -- + 0: the kind is to find them
         where p.p_kind = in_kind and (p.reserved_at is null or p.scheduled_at <= v_now)
             order by p.entry + 0 for update),
-        null, v_now); -- what was pushed meanwhile stays
+        null::bytea[], 'dropped', null::text, v_now); -- what was pushed meanwhile stays
     if exists (select from delayed_queue q where q.p_kind = in_kind and q.reserved_at is not null
         and q.scheduled_at > v_now) then
         perform _queue_fail('PQ004', 'kind', in_kind, 'refused while messages are held');
@@ -34,7 +34,7 @@ begin
     if v_kind.dead_letter_kind is not null then
         perform _queue_check_dead_letter_kind(in_kind, null);
     end if;
-    perform _queue_permits_settle(v_gone.slotted, null::text[], true, v_now) where v_gone.slotted is not null;
+    perform _queue_permits_settle(v_gone.guarded, null::text[], true, v_now) where v_gone.guarded is not null;
     return next v_kind;
 end $$;
 

@@ -1,9 +1,9 @@
--- calls: _queue_check_key, _queue_check_options, _queue_integer, _queue_stage_outdated, _queue_stage_prune,
+-- calls: _queue_check_key, _queue_check_options, _queue_integer, _queue_stage_prune, _queue_stage_remove,
 --     _queue_text, queue_now
 -- changes: queue_stage_part
 create or replace function queue_stage_begin(in_job text, in_options jsonb default null, out part bigint)
     language plpgsql
-    security definer set search_path from current as $$
+    security definer set search_path from current set enable_seqscan = off set enable_bitmapscan = off as $$
 declare
     v_now constant bigint := queue_now();
     v_query text;
@@ -16,7 +16,10 @@ begin
     v_batch := _queue_integer(in_options, 'batch', 0::bigint, 9223372036854775807);
     v_run := _queue_text(in_options, 'run');
     perform _queue_stage_prune(v_now, 1000::bigint);
-    perform _queue_stage_outdated(v_query, v_run);
+    perform _queue_stage_remove(o.part, 9223372036854775807) -- nobody can publish it any more
+    from (
+        select p.part from queue_stage_part p where p.query = v_query and p.run <> v_run
+        order by p.part for update skip locked) o;
     insert into queue_stage_part as p (job, query, batch, run, begun_at) values (in_job, v_query, v_batch, v_run, v_now)
     returning p.part into queue_stage_begin.part;
 end $$;

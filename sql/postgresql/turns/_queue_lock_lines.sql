@@ -1,7 +1,7 @@
--- calls: _queue_with_next
 create or replace function _queue_lock_lines(in_entries bigint[],
     in_others bigint[]) returns void language plpgsql as $$
 declare
+    v_lines bigint[];
     v_lock bigint[];
 begin
     if not exists (
@@ -14,13 +14,25 @@ begin
     end if;
     loop
         begin
-            v_lock := _queue_with_next(in_entries);
-            perform q.entry from delayed_queue q where q.entry = any (v_lock || in_others)
-                order by q.entry + 0 for update;
-            if _queue_with_next(in_entries) <@ v_lock then
-                return;
-            end if;
-            raise exception using errcode = 'PQ00A';
+            v_lock := null;
+            loop
+                v_lines := in_entries || array(
+                    select n.entry
+                    from unnest(in_entries) e (entry) join delayed_queue q on q.entry between e.entry and e.entry
+                        and q.order_key is not null, lateral (
+                            select w.entry from delayed_queue w -- BETWEEN: ADR 13
+                            where w.p_kind = q.p_kind and w.order_key between q.order_key and q.order_key
+                                and w.order_waits
+                            order by w.p_kind, w.order_key, w.entry limit 1) n);
+                if v_lines <@ v_lock then
+                    return;
+                elsif v_lock is not null then
+                    raise exception using errcode = 'PQ00A';
+                end if;
+                v_lock := v_lines;
+                perform q.entry from delayed_queue q where q.entry = any (v_lock || in_others)
+                    order by q.entry + 0 for update;
+            end loop;
         exception when sqlstate 'PQ00A' then
             null; -- another came next while this waited: all is unlocked, and locked again in order
         end;

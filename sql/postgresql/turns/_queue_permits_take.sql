@@ -1,4 +1,4 @@
--- calls: _queue_end_expired, _queue_misfit, _queue_permits_lock, _queue_permits_room, _queue_permits_settle
+-- calls: _queue_end_undeliverable, _queue_misfit, _queue_permits_lock, _queue_permits_room, _queue_permits_settle
 -- changes: delayed_queue, queue_semaphore_permit, queue_semaphore_wait
 create or replace function _queue_permits_take(in_tids tid[], in_kind queue_kind, in_until bigint, in_held boolean,
     in_now bigint, out tids tid[], out ended bigint[], out expired bigint, out held boolean,
@@ -27,7 +27,7 @@ begin
         passed := v_ended;
         ended := '{}';
     elsif v_ended <> '{}' then
-        perform _queue_end_expired(v_ended, in_now);
+        perform _queue_end_undeliverable(v_ended, in_now);
     end if;
     v_names := array(
         select distinct a.name from delayed_queue q, unnest(q.semaphores) a (name)

@@ -1,12 +1,26 @@
--- calls: _queue_fold_counts, _queue_groups_due, _queue_prune_by_the_way, _queue_prune_terms, _queue_reap_by_the_way
+-- calls: _queue_fold_counts, _queue_groups_due, _queue_is_alive, _queue_prune_by_the_way, _queue_prune_terms,
+--     _queue_reap, _queue_setting
 create or replace function _queue_upkeep(in_kind queue_kind, in_now bigint,
     in_max bigint) returns void language plpgsql as $$
+declare
+    v_name constant text := _queue_setting('reap');
+    v_since constant bigint := nullif(current_setting(v_name, true), '')::bigint;
 begin
     perform _queue_groups_due(in_now);
     if in_kind.filter_index then
         perform _queue_prune_terms(10 * in_max);
     end if;
-    perform _queue_reap_by_the_way(in_now);
+    -- Whatever ended the session that a client had before may have ended those of workers that live. They have the
+    -- timeout of their heartbeat to come back, so a session that is new here doesn't reap.
+    if v_since <= in_now then
+        if (select bool_and(v_since + w.timeout_seconds * 1000000 <= in_now) from queue_worker w
+            where not _queue_is_alive(w.session_lock, w.session_id,
+                (w.heartbeat_at + w.timeout_seconds * 1000000)::bigint, in_now)) then
+            perform _queue_reap(in_now);
+        end if;
+    else
+        perform set_config(v_name, in_now::text, false);
+    end if;
     if random() < 0.01 then
         perform _queue_fold_counts(10000::bigint); -- nobody may ever call queue_prune
         perform _queue_prune_by_the_way(in_kind.p_kind, in_now, 1000::bigint);

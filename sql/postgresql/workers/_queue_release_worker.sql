@@ -47,7 +47,7 @@ begin
         if v_row.attempts >= coalesce(v_row.max_attempts, (_queue_settings(v_row.p_kind)).max_attempts, 2147483647) then
             perform _queue_bury(v_row.entry, v_error, in_now);
         else
-            perform _queue_end(v_row.entry, null, null, in_now);
+            perform _queue_end(array[v_row.entry], null::bytea[], null::text, null::text, in_now);
         end if;
     end loop;
     update delayed_queue q

@@ -1,4 +1,5 @@
 // Calls routines as an application in Node.js does: a JSON line [routine, argument, …] in, a line of rows or of the error out.
+// An argument {"base64": …} is bytes.
 import { createRequire } from "node:module";
 import path from "node:path";
 import process from "node:process";
@@ -36,11 +37,12 @@ async function connectMysql() {
 
 const database = await (url.startsWith("postgresql:") ? connectPostgresql() : connectMysql());
 for await (const line of readline.createInterface({ input: process.stdin })) {
-  const [routine, ...given] = JSON.parse(line);
+  const [routine, ...read] = JSON.parse(line);
+  const given = read.map((one) => (one?.base64 === undefined ? one : Buffer.from(one.base64, "base64")));
   try {
     console.log(JSON.stringify({ rows: await database.call(routine, given) }));
   } catch (error) {
-    console.log(JSON.stringify({ state: database.state(error), message: error.message }));
+    console.log(JSON.stringify({ state: database.state(error), number: error.errno, message: error.message }));
   }
 }
 await database.close();
