@@ -2710,6 +2710,7 @@ begin
     end if;
     select min(l.scheduled_at) into v_end from (
         select q.scheduled_at from delayed_queue q where q.p_kind = in_kind and q.ready_at is not null
+            and (-q.priority::integer, q.ready_at, q.entry) >= (-32768, 0, 0) -- ADR 13
         order by q.p_kind, -q.priority::integer, q.ready_at, q.entry limit 100) l;
     next_at := least(next_at, v_end, v_slot);
 end $$;
