@@ -20,7 +20,7 @@ ALONE = (
 )
 """Each takes some seconds; the others are quick and share a server."""
 COSTLY = {
-    "disk full": ("postgresql", "mariadb"),
+    "disk full": ("postgresql",),
     "no memory": ("postgresql", "mariadb"),
     "server clock": ("postgresql",),
 }
