@@ -1,8 +1,9 @@
 """Each queue's no-op jobs a second: fresh, under an open snapshot, and behind many delayed jobs.
 
-Each queue works as in the case `peers`, pgmq by read and delete of 100 messages. For each condition it has a
-database of its own on the same server. Under the snapshot, which stays open, it works off many jobs, a tenth
-of them where it is slow, before those that are timed.
+Each queue's worker does nothing with a job, as in the case `peers`. pgmq has no worker: it reads and
+deletes 100 messages a call, beside which ours reserves and acks as many. For each condition each has a
+database of its own on the same server. Under the snapshot, which stays open, it works off many jobs
+before those that are timed. Where it is slow, these and those that are delayed are a tenth.
 """
 
 from __future__ import annotations
@@ -24,12 +25,13 @@ ONCE = True
 
 TIMED = 5_000
 SLOW_TIMED = 1_000
-PROCESSED = 100_000
+PROCESSED = 50_000
 QUICK_PROCESSED = 10_000
 DELAYED = 1_000_000
 QUICK_DELAYED = 50_000
 STEP = 10_000
 SLOW = {"Procrastinate"}
+OURS = "pyqueue, worker"
 """Those that work off some hundred jobs a second when nothing is wrong."""
 
 
@@ -44,6 +46,8 @@ class Queue:
     worker: processes.Program
     rest: tuple[int, ...]
     """What its worker is told beside the number of jobs."""
+    work: str = "work"
+    """What its worker calls that."""
 
     def fill(self, url: str, count: int) -> None:
         """Put so many jobs in."""
@@ -52,7 +56,7 @@ class Queue:
     def rate(self, url: str, count: int) -> float:
         """Put so many jobs in, and return how many of them a second are worked off."""
         self.fill(url, count)
-        return count / processes.seconds(self.worker, url, "work", [count], *self.rest)
+        return count / processes.seconds(self.worker, url, self.work, [count], *self.rest)
 
     def process(self, url: str, count: int) -> None:
         """Put so many jobs in and work them off."""
@@ -66,7 +70,9 @@ class Queue:
 
 def queues(run: Run) -> Iterator[Queue]:
     """Give the queues that are there, ours first."""
-    yield Queue("pyqueue", processes.python("pyqueue"), "push", processes.python("worker"), ())
+    ours = processes.python("pyqueue")
+    yield Queue(OURS, ours, "push", processes.python("worker"), ())
+    yield Queue("pyqueue, calls", ours, "push", ours, (100,), "reserve")
     if importlib.util.find_spec("pgmq"):
         pgmq = processes.python("with_pgmq")
         yield Queue("pgmq", pgmq, "enqueue", pgmq, (100,))
@@ -91,15 +97,25 @@ def run(run: Run) -> None:
         sides = [_measured(run, queue, measure) for queue in there]
         values = run.turns(sides)
         bars[name] = {queue.name: sorted(v)[len(v) // 2] for queue, v in zip(there, values, strict=True)}
-        for queue, theirs in zip(there[1:], values[1:], strict=True):
-            run.keep(f"no-op jobs, {name}", values[0], theirs, other_name=queue.name, unit="jobs/s")
+        beside = dict(zip((queue.name for queue in there), values, strict=True))
+        for other, theirs in beside.items():
+            ours = "pyqueue, calls" if other == "pgmq" else OURS
+            if not other.startswith("pyqueue"):
+                run.keep(
+                    f"no-op jobs, {name}",
+                    beside[ours],
+                    theirs,
+                    our_name=ours,
+                    other_name=other,
+                    unit="jobs/s",
+                )
     run.draw(Bars("No-op jobs a second, one worker", "jobs/s", bars))
 
 
 def _measured(run: Run, queue: Queue, measure: Callable[[Queue, str], float]) -> Callable[[], float]:
     def once() -> float:
         with servers.database(run.url, run.settings) as url:
-            if queue.name != "pyqueue":
+            if queue.push != "push":
                 processes.seconds(queue.filler, url, "install", [0])
             queue.rate(url, 1000)  # what is made at the first call is made
             return measure(queue, url)
@@ -116,7 +132,8 @@ def under_a_snapshot(queue: Queue, url: str, processed: int) -> float:
 
 def behind_delayed(queue: Queue, url: str, delayed: int) -> float:
     """Return the rate while so many jobs wait for their time."""
-    processes.seconds(queue.filler, url, "delay", [delayed], jobs.ENQUEUED)
+    many = delayed // 10 if queue.name in SLOW else delayed
+    processes.seconds(queue.filler, url, "delay", [many], jobs.ENQUEUED)
     with psycopg.connect(url, autocommit=True) as connection:
         connection.execute("vacuum analyze")
     return queue.rate(url, queue.timed())

@@ -9,7 +9,8 @@ from bench.run import Run
 NAME = "batches"
 BATCH = 100
 CLIENTS = (1, 4)
-OF_PGMQ = 1.3
+OF_PGMQ = 1.8
+OF_PGMQ_BY_SEVERAL = 1.4
 
 
 def run(run: Run) -> None:
@@ -17,4 +18,11 @@ def run(run: Run) -> None:
     sides = [Pyqueue(run.url), Pgmq(run.url), Floor(run.url)]
     for clients in CLIENTS:
         values = run.turns([lambda s=side, c=clients: s.rate(run, BATCH, c) for side in sides])
-        lives(run, "reserve + ack in batches of 100", sides, values, clients, OF_PGMQ)
+        lives(
+            run,
+            "reserve + ack in batches of 100",
+            sides,
+            values,
+            clients,
+            OF_PGMQ if clients == 1 else OF_PGMQ_BY_SEVERAL,
+        )

@@ -6,7 +6,8 @@ from bench.postgresql.sides import Pgmq, Pyqueue
 from bench.run import Run
 
 NAME = "next"
-CLIENTS = (1, 8)
+CLIENTS = (1, 8, 32, 128)
+OF_PGMQ = 1.6
 
 
 class Next(Pyqueue):
@@ -38,4 +39,5 @@ def run(run: Run) -> None:
                 other_name=side.name,
                 unit="messages/s",
                 clients=clients,
+                target=OF_PGMQ if isinstance(side, Pgmq) else None,
             )

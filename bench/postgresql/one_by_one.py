@@ -11,6 +11,7 @@ from bench.run import Run
 
 NAME = "one_by_one"
 CLIENTS = (1, 8, 32, 128)
+OF_PGMQ = 1.1
 OF_FLOOR = 0.9
 OF_8 = 0.9
 
@@ -22,7 +23,7 @@ def run(run: Run) -> None:
     for clients in CLIENTS:
         values = run.turns([lambda s=side, c=clients: s.rate(run, 1, c) for side in sides])
         ours[clients] = values[0]
-        lives(run, "reserve + ack one by one", sides, values, clients, 1.5 if clients >= 8 else 1.2)
+        lives(run, "reserve + ack one by one", sides, values, clients, OF_PGMQ)
     run.keep(
         "reserve + ack one by one, 128 clients against 8",
         ours[128],

@@ -15,7 +15,7 @@ ONCE = True
 MESSAGES = 20_000
 QUICK_MESSAGES = 2_000
 BATCH = 100
-TARGET = 1.0
+TARGET = 1.25
 
 
 def run(run: Run) -> None:
