@@ -27,12 +27,13 @@ def write(drawn: list[Curve | Bars], beside: Path) -> None:
     from matplotlib import pyplot as plt
 
     for one in drawn:
-        figure, axes = plt.subplots(figsize=(7, 4) if isinstance(one, Curve) else (9, 4), dpi=90)
+        figure, axes = plt.subplots(figsize=(7, 4) if isinstance(one, Curve) else (10, 4), dpi=90)
         if isinstance(one, Curve):
             _curve(axes, one)
+            axes.legend()
         else:
             _bars(axes, one)
-        axes.legend()
+            axes.legend(loc="upper left", bbox_to_anchor=(1, 1))
         figure.tight_layout()
         name = re.sub(r"[^a-z0-9]+", "-", one.name.lower()).strip("-")
         for suffix in ("png", "svg"):
