@@ -207,6 +207,12 @@ def test_a_machine_that_stands_still_is_not_taken_for_a_slow_scan(session: Sessi
     assert rows[0][0] == rows[0][2]
 
 
+def test_where_the_server_counts_nothing_a_scan_is_timed(session: Session) -> None:
+    session.conn.execute("set track_counts = off")
+    rows = session.conn.execute("select _queue_effort(), pg_sleep(0.02)::text, _queue_effort()").fetchall()
+    assert rows[0][2] - rows[0][0] >= 20_000
+
+
 def test_a_cursor_is_kept_where_scans_walk_over_what_died(session: Session, database_url: str) -> None:
     for n in range(3300):
         session.push(str(n))
