@@ -20,7 +20,7 @@ if TYPE_CHECKING:
 
     from tests.servers.databases import Databases
 
-pytestmark = [pytest.mark.slow, pytest.mark.servers("mariadb", "mysql")]
+pytestmark = [pytest.mark.slow, pytest.mark.long, pytest.mark.servers("mariadb", "mysql")]
 
 OURS = "left(p_kind, 13) = 'pyqueue_demo.'"
 

@@ -73,7 +73,7 @@ def test_an_event_that_was_left_out_for_another_kind_of_the_channel_is_found(
         assert late(found.result(), pushed) == {}
 
 
-@pytest.mark.parametrize("open_s", [0.2, 2.5])
+@pytest.mark.parametrize("open_s", [0.2, pytest.param(2.5, marks=pytest.mark.long)])
 @pytest.mark.parametrize("at_once", [False, True], ids=["", "at the transaction's beginning"])
 def test_a_push_that_commits_late_is_found_soon_after(
     conn: psycopg.Connection[Any], database_url: str, open_s: float, at_once: bool
