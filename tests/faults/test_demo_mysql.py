@@ -57,7 +57,6 @@ def assert_nothing_left(connection: pymysql.Connection[Any]) -> None:
     assert rows(connection, f"select p_kind from queue_kind where {OURS}") == []
 
 
-@pytest.mark.long
 @pytest.mark.core("mariadb")
 def test_every_flight_comes_once(url: str, connection: pymysql.Connection[Any]) -> None:
     with demo("--url", url, "--flights", "1000", "--seconds", "1") as process:
@@ -73,7 +72,6 @@ def test_every_flight_comes_once(url: str, connection: pymysql.Connection[Any]) 
     assert_nothing_left(connection)
 
 
-@pytest.mark.long
 @pytest.mark.core("mariadb")
 def test_an_interrupt_in_the_middle_of_a_call_leaves_nothing(
     url: str, connection: pymysql.Connection[Any]
