@@ -13,7 +13,7 @@ from rich.progress_bar import ProgressBar
 from rich.table import Table
 from rich.text import Text
 
-from pyqueue_sql.demo.check import Line, Verdict
+from pyqueue_sql.demo.check import LATE_SECONDS, Line, Verdict
 from pyqueue_sql.demo.ledger import Lateness
 from pyqueue_sql.demo.load import Kinds
 
@@ -104,6 +104,9 @@ def show_verdict(console: Console, verdict: Verdict) -> None:
         for column in one.columns[1:]:
             column.justify = "right"
         console.print(one)
+    if late is not None and late.p99 > LATE_SECONDS:
+        text = "late: this machine is busy, or too slow for a year in so few seconds; --seconds gives it more"
+        console.print(Text(text, style="yellow"), soft_wrap=True)
     for problem in verdict.problems:
         console.print(Text(f"wrong: {problem}", style="bold red"), soft_wrap=True)
     if not verdict.problems:

@@ -40,8 +40,6 @@ class Plan:
     flights: Sequence[Flight]
     seconds: float
     workers: int
-    punctual: bool
-    """Whether being late is wrong."""
     cleanup: bool
     """Whether to remove what the replay made; no need where the server goes as well."""
 
@@ -62,7 +60,7 @@ def replay(plan: Plan, display: Display) -> Verdict:
                 _follow(plan, queue, loaded, ledger, links, display)
             left = Left.of(queue, plan.kinds)
             keys = [flight.key for flight in plan.flights]
-            return verify(keys, loaded, ledger, left, punctual=plan.punctual)
+            return verify(keys, loaded, ledger, left)
 
 
 @contextmanager

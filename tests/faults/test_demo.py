@@ -152,6 +152,15 @@ def test_an_interrupt_leaves_nothing(
     assert_nothing_left(conn)
 
 
+@pytest.mark.long
+def test_a_machine_that_cannot_keep_the_pace_is_told_so(database_url: str) -> None:
+    with demo("--url", database_url, "--flights", "20000", "--seconds", "0.1") as process:
+        output = finish(process)
+    assert process.returncode == 0, output
+    assert "late: " in output
+    assert "every flight once and in its place" in output
+
+
 def test_a_worker_that_is_lost_is_an_error(database_url: str, conn: psycopg.Connection) -> None:
     with demo("--url", database_url, "--flights", "3000", "--seconds", "30") as process:
         until_loaded(process)
