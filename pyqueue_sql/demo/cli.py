@@ -63,8 +63,8 @@ def demo(url: str | None, seconds: float, flights: int | None, workers: int, dat
     out; a cancelled flight fails, is tried again, and ends as a dead letter.
 
     At the end a table has the counts next to those of the data file. Lateness is from due to reserved, by the
-    clock of the database. Where it grows, the machine can't keep the pace, and a line says so: --seconds gives
-    it more time.
+    clock of the database. Where it grows, the machine can't keep the pace, and a line says so: --seconds
+    gives it more time.
 
     \b
     Exit codes:
