@@ -1462,7 +1462,7 @@ declare
     v_text constant text := current_setting(v_name, true);
     v_cursor queue_cursor := nullif(v_text, '')::queue_cursor;
     v_from text := 'start';
-    v_start bigint := _queue_ticks();
+    v_start constant bigint := _queue_ticks();
     v_effort bigint := _queue_effort();
     v_found bigint;
     v_took bigint;
@@ -1509,7 +1509,6 @@ begin
         if tids is not null then
             return;
         end if;
-        v_start := _queue_ticks();
         v_effort := _queue_effort();
     end if;
     loop
@@ -1538,7 +1537,6 @@ begin
         v_took := _queue_effort() - v_effort;
         exit when tids is not null or v_from = 'start' or slow;
         v_from := 'start'; -- nothing there: look from the start, unless that is known to be slow
-        v_start := _queue_ticks();
         v_effort := _queue_effort();
     end loop;
     if v_from = 'start' and (v_cursor.p_kind is not null or v_took > 10 + in_max)
@@ -1792,7 +1790,7 @@ begin
     if v_left = 1 and v_where is null and v_kind.payload_shape is null
         and _queue_no_look_is_due(v_text, v_cursor, v_ticks) then
         -- most calls: one message that nobody had; what _queue_take does, in one statement
-        v_effort := _queue_effort();
+        v_effort := case when v_quiet then _queue_effort() end;
         update delayed_queue q
         set scheduled_at = v_until, reserved_at = v_now, attempts = q.attempts + 1, reserved_by = v_worker,
             secret = v_seed
@@ -1818,7 +1816,6 @@ begin
             if v_cursor.took > 5000 and v_until < v_now + greatest(v_kind.timeout_seconds, 10) * 1000000 then
                 insert into queue_hold (p_kind, until, entries) values (in_kind, v_until, array[v_entry]);
             end if;
-            v_effort := _queue_effort() - v_effort;
             if not v_quiet then
                 if priority = -v_cursor.ranks[1] then
                     v_cursor.places[1] := v_place;
@@ -1827,9 +1824,9 @@ begin
                     v_cursor.marks_at := 0; -- no more of it: let _queue_take look
                 end if;
                 perform set_config(v_name, v_cursor::text, false);
-            elsif v_effort > 11 then -- as in _queue_take
-                perform _queue_keep_cursor(in_kind, v_name, v_cursor, 'start', v_ticks, v_effort, 1, array[v_tid],
-                    v_now);
+            elsif v_cursor.p_kind is not null or _queue_effort() - v_effort > 11 then -- as in _queue_take
+                perform _queue_keep_cursor(in_kind, v_name, v_cursor, 'start', v_ticks, _queue_effort() - v_effort, 1,
+                    array[v_tid], v_now);
             end if;
             if v_limited then
                 perform _queue_admitted(v_kind, v_admission.state, v_admission.slots, v_admission.numbers,
@@ -1954,7 +1951,7 @@ begin
         and (v_kind.history_seconds > 0 or v_kind.dedup_seconds > 0 or v_kind.log_seconds > 0) is not true
         and _queue_no_look_is_due(v_text, v_cursor, v_ticks) then
         -- as in queue_reserve
-        v_effort := _queue_effort();
+        v_effort := case when v_quiet then _queue_effort() end;
         delete from delayed_queue q
         where q.pending is null and q.semaphores is null and q.reserved_at is null
             and q.attempts < coalesce(q.max_attempts, v_kind.max_attempts, 2147483647) and q.ctid = (
@@ -1980,7 +1977,6 @@ begin
             if v_order is not null then
                 perform _queue_advance(array[in_kind], array[v_order], v_now);
             end if;
-            v_effort := _queue_effort() - v_effort;
             if not v_quiet then
                 if priority = -v_cursor.ranks[1] then
                     v_cursor.places[1] := v_place;
@@ -1989,9 +1985,9 @@ begin
                     v_cursor.marks_at := 0; -- no more of it: let _queue_take look
                 end if;
                 perform set_config(v_name, v_cursor::text, false);
-            elsif v_effort > 11 then
-                perform _queue_keep_cursor(in_kind, v_name, v_cursor, 'start', v_ticks, v_effort, 1, array[v_tid],
-                    v_now);
+            elsif v_cursor.p_kind is not null or _queue_effort() - v_effort > 11 then
+                perform _queue_keep_cursor(in_kind, v_name, v_cursor, 'start', v_ticks, _queue_effort() - v_effort, 1,
+                    array[v_tid], v_now);
             end if;
             return next;
             return;
@@ -3282,49 +3278,25 @@ $$Refuses options that queue_ack doesn't know.
 in_options: those of queue_ack.
 Errors: PQ001, PQ002, PQ003.$$;
 --;
--- calls: _queue_end, _queue_lock_lines, _queue_move_many
+-- calls: _queue_move_many
 create or replace function _queue_ack_each(in_entries bigint[], in_secrets bytea[], in_options jsonb, in_now bigint)
-    returns text[] language plpgsql as $$
-declare
-    v_outcomes text[] := array_fill('lost'::text, array[cardinality(in_entries)]);
-    v_place bigint;
-    v_look record;
-    v_kinds text[];
-begin
-    select min(q.p_kind) <> max(q.p_kind) or bool_or(q.order_key is not null) as ordered,
-        bool_or(num_nonnulls(q.route, q.member, q.semaphores) > 0) as onward
-    into v_look from delayed_queue q where q.entry = any (in_entries);
-    if in_options is null and v_look.onward is not true then
-        if v_look.ordered and cardinality(in_entries) > 1 then
-            perform _queue_lock_lines(in_entries, null::bigint[]); -- as in queue_ack_many
-        end if;
-        foreach v_place in array
-            (_queue_end(in_entries, in_secrets, 'acked', null::text, in_now)).places
-        loop
-            v_outcomes[v_place] := 'acked';
-        end loop;
-        return v_outcomes;
-    end if;
-    v_kinds := array(
-        select coalesce(in_options ->> 'to', case when q.source_kind is null then q.route ->> 0 end)
-        from unnest(in_entries, in_secrets) with ordinality r (entry, secret, n)
-        left join delayed_queue q on q.entry between r.entry and r.entry and q.secret = r.secret order by r.n);
-    return _queue_move_many(in_entries, in_secrets, v_kinds, array_fill(
-        coalesce(nullif(in_options, 'null'), '{}') - '{to}'::text[] || '{"next": true}',
-        array[cardinality(in_entries)]), in_now);
-end $$;
+    returns text[] language sql as $$
+select _queue_move_many(in_entries, in_secrets,
+    array_agg(coalesce(in_options ->> 'to', case when q.source_kind is null then q.route ->> 0 end) order by r.n),
+    array_agg(coalesce(nullif(in_options, 'null'), '{}') - '{to}'::text[] || '{"next": true}' order by r.n), in_now)
+from unnest(in_entries, in_secrets) with ordinality r (entry, secret, n)
+left join delayed_queue q on q.entry between r.entry and r.entry and q.secret = r.secret
+$$;
 --;
 comment on function _queue_ack_each(bigint[], bytea[], jsonb, bigint) is
-$$The long way of queue_ack and queue_ack_many: with options, with something to keep, in a line, on a route, in a group,
-or with semaphores.
+$$The long way of queue_ack and queue_ack_many: with options, on a route, in a group, or with semaphores.
 in_entries, in_secrets: the receipts, taken apart, each once. in_options: those of queue_ack, checked. in_now: the time
 of the call.
 Result: the outcomes, in the order of the receipts: acked, moved, duplicate, lost.
-Locks: the messages and the next in the lines of their order keys, in the order of their entries, then as _queue_end;
-with options, on a route, in a group or with semaphores as _queue_move_many.$$;
+Locks: as _queue_move_many.$$;
 --;
--- calls: _queue_ack_each, _queue_advance, _queue_check_ack, _queue_is_receipt, _queue_receipt, _queue_wake_limited,
---     queue_now
+-- calls: _queue_ack_each, _queue_advance, _queue_check_ack, _queue_end, _queue_is_receipt, _queue_receipt,
+--     _queue_wake_limited, queue_now
 -- changes: delayed_queue, queue_count
 create or replace function queue_ack(in_receipt text, in_options jsonb default null, out receipt text, out outcome text)
     language plpgsql
@@ -3361,7 +3333,14 @@ begin
         end if;
     else
         v_receipt := _queue_receipt(in_receipt);
-        outcome := (_queue_ack_each(array[v_receipt.entry], array[v_receipt.secret], in_options, queue_now()))[1];
+        if in_options is not null or exists (
+            select from delayed_queue q where q.entry = v_receipt.entry
+                and num_nonnulls(q.route, q.member, q.semaphores) > 0) then
+            outcome := (_queue_ack_each(array[v_receipt.entry], array[v_receipt.secret], in_options, queue_now()))[1];
+        else
+            outcome := case (_queue_end(array[v_receipt.entry], array[v_receipt.secret], 'acked', null::text,
+                queue_now())).places when '{}' then 'lost' else 'acked' end;
+        end if;
     end if;
 end $$;
 --;
@@ -3388,7 +3367,8 @@ Locks: the message and the next in the line of its order key. Where it goes on, 
 the one that has its key there, in the order of their entries. Its semaphores.
 Where the idea comes from: Keuss's pipelines, with their direct, choice and sink links.$$;
 --;
--- calls: _queue_ack_each, _queue_check_ack, _queue_lock_lines, _queue_put_pending, _queue_receipts, queue_now
+-- calls: _queue_ack_each, _queue_check_ack, _queue_end, _queue_lock_lines, _queue_put_pending, _queue_receipts,
+--     queue_now
 -- changes: delayed_queue, queue_count
 create or replace function queue_ack_many(in_receipts jsonb, in_options jsonb default null)
     returns table (receipt text, outcome text) language plpgsql
@@ -3398,9 +3378,11 @@ create or replace function queue_ack_many(in_receipts jsonb, in_options jsonb de
 declare
     v_now constant bigint := queue_now();
     v_receipts record;
+    v_look record;
     v_outcomes text[];
     v_each text[];
     v_done record;
+    v_places bigint[];
     v_place bigint;
     v_row delayed_queue;
 begin
@@ -3409,23 +3391,30 @@ begin
         perform _queue_check_ack(in_options);
     end if;
     v_outcomes := array_fill('lost'::text, array[cardinality(v_receipts.receipts)]);
-    select min(q.p_kind) as first, max(q.p_kind) as last, in_options is not null
-        or bool_or(num_nonnulls(q.route, q.member, q.semaphores, q.order_key) > 0) as each
-    into v_done from delayed_queue q where q.entry = any (v_receipts.entries);
-    if v_done.each or exists (
-        select from queue_kind k where k.p_kind between v_done.first and v_done.last
-            and (k.history_seconds > 0 or k.dedup_seconds > 0 or k.max_reserved is not null or k.log_seconds > 0))
-    then
+    select min(q.p_kind) as first, max(q.p_kind) as last, bool_or(q.order_key is not null) as ordered,
+        in_options is not null or bool_or(num_nonnulls(q.route, q.member, q.semaphores) > 0) as onward
+    into v_look from delayed_queue q where q.entry = any (v_receipts.entries);
+    if v_look.onward then
         v_each := _queue_ack_each(v_receipts.entries, v_receipts.secrets, in_options, v_now);
         for i in 1 .. cardinality(v_each) loop
             v_outcomes[v_receipts.places[i]] := v_each[i];
         end loop;
+        return query select r.receipt, r.outcome from unnest(v_receipts.receipts, v_outcomes) r (receipt, outcome);
+        return;
+    end if;
+    if v_look.first <> v_look.last or v_look.ordered and cardinality(v_receipts.entries) > 1 then
+        -- to wait for a message with another deleted already, whose key a dead letter may be waiting for, could be a
+        -- deadlock
+        perform _queue_lock_lines(v_receipts.entries, null::bigint[]);
+    end if;
+    if v_look.ordered or exists (
+        select from queue_kind k where k.p_kind between v_look.first and v_look.last
+            and (k.history_seconds > 0 or k.dedup_seconds > 0 or k.max_reserved is not null or k.log_seconds > 0))
+    then
+        v_places := array(
+            select v_receipts.places[e.place] from unnest((_queue_end(v_receipts.entries, v_receipts.secrets, 'acked',
+                null::text, v_now)).places) e (place));
     else -- the same for what is plain, which costs a tenth less
-        if v_done.first <> v_done.last then
-            -- to wait for a message with another deleted already, whose key a dead letter may be waiting for, could be
-            -- a deadlock
-            perform _queue_lock_lines(v_receipts.entries, null::bigint[]);
-        end if;
         with d as (
             delete from delayed_queue q using unnest(v_receipts.entries, v_receipts.secrets,
                 v_receipts.places) r (entry, secret, place)
@@ -3437,15 +3426,16 @@ begin
         select array_agg(d.place) as places,
             array_agg(d.message) filter (where (d.message).pending is not null) as again
         into v_done from d;
-        if cardinality(v_done.places) = cardinality(v_outcomes) then
-            v_outcomes := array_fill('acked'::text, array[cardinality(v_outcomes)]);
-        else
-            foreach v_place in array coalesce(v_done.places, '{}') loop
-                v_outcomes[v_place] := 'acked';
-            end loop;
-        end if;
+        v_places := coalesce(v_done.places, '{}');
         foreach v_row in array coalesce(v_done.again, '{}') loop
             perform _queue_put_pending(v_row, v_now);
+        end loop;
+    end if;
+    if cardinality(v_places) = cardinality(v_outcomes) then
+        v_outcomes := array_fill('acked'::text, array[cardinality(v_outcomes)]);
+    else
+        foreach v_place in array v_places loop
+            v_outcomes[v_place] := 'acked';
         end loop;
     end if;
     return query select r.receipt, r.outcome from unnest(v_receipts.receipts, v_outcomes) r (receipt, outcome);

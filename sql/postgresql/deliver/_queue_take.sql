@@ -7,7 +7,7 @@ declare
     v_text constant text := current_setting(v_name, true);
     v_cursor queue_cursor := nullif(v_text, '')::queue_cursor;
     v_from text := 'start';
-    v_start bigint := _queue_ticks();
+    v_start constant bigint := _queue_ticks();
     v_effort bigint := _queue_effort();
     v_found bigint;
     v_took bigint;
@@ -54,7 +54,6 @@ begin
         if tids is not null then
             return;
         end if;
-        v_start := _queue_ticks();
         v_effort := _queue_effort();
     end if;
     loop
@@ -83,7 +82,6 @@ begin
         v_took := _queue_effort() - v_effort;
         exit when tids is not null or v_from = 'start' or slow;
         v_from := 'start'; -- nothing there: look from the start, unless that is known to be slow
-        v_start := _queue_ticks();
         v_effort := _queue_effort();
     end loop;
     if v_from = 'start' and (v_cursor.p_kind is not null or v_took > 10 + in_max)

@@ -63,7 +63,7 @@ begin
         and (v_kind.history_seconds > 0 or v_kind.dedup_seconds > 0 or v_kind.log_seconds > 0) is not true
         and _queue_no_look_is_due(v_text, v_cursor, v_ticks) then
         -- as in queue_reserve
-        v_effort := _queue_effort();
+        v_effort := case when v_quiet then _queue_effort() end;
         delete from delayed_queue q
         where q.pending is null and q.semaphores is null and q.reserved_at is null
             and q.attempts < coalesce(q.max_attempts, v_kind.max_attempts, 2147483647) and q.ctid = (
@@ -89,7 +89,6 @@ begin
             if v_order is not null then
                 perform _queue_advance(array[in_kind], array[v_order], v_now);
             end if;
-            v_effort := _queue_effort() - v_effort;
             if not v_quiet then
                 if priority = -v_cursor.ranks[1] then
                     v_cursor.places[1] := v_place;
@@ -98,9 +97,9 @@ begin
                     v_cursor.marks_at := 0; -- no more of it: let _queue_take look
                 end if;
                 perform set_config(v_name, v_cursor::text, false);
-            elsif v_effort > 11 then
-                perform _queue_keep_cursor(in_kind, v_name, v_cursor, 'start', v_ticks, v_effort, 1, array[v_tid],
-                    v_now);
+            elsif v_cursor.p_kind is not null or _queue_effort() - v_effort > 11 then
+                perform _queue_keep_cursor(in_kind, v_name, v_cursor, 'start', v_ticks, _queue_effort() - v_effort, 1,
+                    array[v_tid], v_now);
             end if;
             return next;
             return;

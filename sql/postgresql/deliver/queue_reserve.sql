@@ -62,7 +62,7 @@ begin
     if v_left = 1 and v_where is null and v_kind.payload_shape is null
         and _queue_no_look_is_due(v_text, v_cursor, v_ticks) then
         -- most calls: one message that nobody had; what _queue_take does, in one statement
-        v_effort := _queue_effort();
+        v_effort := case when v_quiet then _queue_effort() end;
         update delayed_queue q
         set scheduled_at = v_until, reserved_at = v_now, attempts = q.attempts + 1, reserved_by = v_worker,
             secret = v_seed
@@ -88,7 +88,6 @@ begin
             if v_cursor.took > 5000 and v_until < v_now + greatest(v_kind.timeout_seconds, 10) * 1000000 then
                 insert into queue_hold (p_kind, until, entries) values (in_kind, v_until, array[v_entry]);
             end if;
-            v_effort := _queue_effort() - v_effort;
             if not v_quiet then
                 if priority = -v_cursor.ranks[1] then
                     v_cursor.places[1] := v_place;
@@ -97,9 +96,9 @@ begin
                     v_cursor.marks_at := 0; -- no more of it: let _queue_take look
                 end if;
                 perform set_config(v_name, v_cursor::text, false);
-            elsif v_effort > 11 then -- as in _queue_take
-                perform _queue_keep_cursor(in_kind, v_name, v_cursor, 'start', v_ticks, v_effort, 1, array[v_tid],
-                    v_now);
+            elsif v_cursor.p_kind is not null or _queue_effort() - v_effort > 11 then -- as in _queue_take
+                perform _queue_keep_cursor(in_kind, v_name, v_cursor, 'start', v_ticks, _queue_effort() - v_effort, 1,
+                    array[v_tid], v_now);
             end if;
             if v_limited then
                 perform _queue_admitted(v_kind, v_admission.state, v_admission.slots, v_admission.numbers,
