@@ -9,8 +9,8 @@ before those that are timed. Where it is slow, these and those that are delayed 
 from __future__ import annotations
 
 import importlib.util
+import statistics
 from collections.abc import Callable, Iterator
-from contextlib import contextmanager
 from dataclasses import dataclass
 
 import psycopg
@@ -18,6 +18,7 @@ import psycopg
 from bench import servers
 from bench.figure import Bars
 from bench.peers import jobs, processes
+from bench.postgresql.snapshot import held
 from bench.run import Run
 
 NAME = "conditions"
@@ -31,8 +32,9 @@ DELAYED = 1_000_000
 QUICK_DELAYED = 50_000
 STEP = 10_000
 SLOW = {"Procrastinate"}
-OURS = "pyqueue, worker"
 """Those that work off some hundred jobs a second when nothing is wrong."""
+WORKER, CALLS = "pyqueue, worker", "pyqueue, calls"
+"""What ours are called."""
 
 
 @dataclass(frozen=True)
@@ -48,6 +50,8 @@ class Queue:
     """What its worker is told beside the number of jobs."""
     work: str = "work"
     """What its worker calls that."""
+    beside: str = WORKER
+    """Which of ours it is compared with; empty: it is one of them."""
 
     def fill(self, url: str, count: int) -> None:
         """Put so many jobs in."""
@@ -71,11 +75,11 @@ class Queue:
 def queues(run: Run) -> Iterator[Queue]:
     """Give the queues that are there, ours first."""
     ours = processes.python("pyqueue")
-    yield Queue(OURS, ours, "push", processes.python("worker"), ())
-    yield Queue("pyqueue, calls", ours, "push", ours, (100,), "reserve")
+    yield Queue(WORKER, ours, "push", processes.python("worker"), (), beside="")
+    yield Queue(CALLS, ours, "push", ours, (100,), "reserve", beside="")
     if importlib.util.find_spec("pgmq"):
         pgmq = processes.python("with_pgmq")
-        yield Queue("pgmq", pgmq, "enqueue", pgmq, (100,))
+        yield Queue("pgmq", pgmq, "enqueue", pgmq, (100,), beside=CALLS)
     else:
         run.leave_out("pgmq", "pip install pgmq")
     for peer, program in jobs.there(run):
@@ -94,19 +98,17 @@ def run(run: Run) -> None:
     there = list(queues(run))
     bars: dict[str, dict[str, float]] = {}
     for name, measure in conditions.items():
-        sides = [_measured(run, queue, measure) for queue in there]
-        values = run.turns(sides)
-        bars[name] = {queue.name: sorted(v)[len(v) // 2] for queue, v in zip(there, values, strict=True)}
-        beside = dict(zip((queue.name for queue in there), values, strict=True))
-        for other, theirs in beside.items():
-            ours = "pyqueue, calls" if other == "pgmq" else OURS
-            if not other.startswith("pyqueue"):
+        turns = run.turns([_measured(run, queue, measure) for queue in there])
+        values = dict(zip((queue.name for queue in there), turns, strict=True))
+        bars[name] = {side: statistics.median(found) for side, found in values.items()}
+        for queue in there:
+            if queue.beside:
                 run.keep(
                     f"no-op jobs, {name}",
-                    beside[ours],
-                    theirs,
-                    our_name=ours,
-                    other_name=other,
+                    values[queue.beside],
+                    values[queue.name],
+                    our_name=queue.beside,
+                    other_name=queue.name,
                     unit="jobs/s",
                 )
     run.draw(Bars("No-op jobs a second, one worker", "jobs/s", bars))
@@ -115,8 +117,7 @@ def run(run: Run) -> None:
 def _measured(run: Run, queue: Queue, measure: Callable[[Queue, str], float]) -> Callable[[], float]:
     def once() -> float:
         with servers.database(run.url, run.settings) as url:
-            if queue.push != "push":
-                processes.seconds(queue.filler, url, "install", [0])
+            processes.seconds(queue.filler, url, "install", [0])
             queue.rate(url, 1000)  # what is made at the first call is made
             return measure(queue, url)
 
@@ -125,7 +126,7 @@ def _measured(run: Run, queue: Queue, measure: Callable[[Queue, str], float]) ->
 
 def under_a_snapshot(queue: Queue, url: str, processed: int) -> float:
     """Return the rate after so many jobs under a snapshot that stays open."""
-    with _held(url):
+    with held(url):
         queue.process(url, processed // 10 if queue.name in SLOW else processed)
         return queue.rate(url, queue.timed())
 
@@ -137,11 +138,3 @@ def behind_delayed(queue: Queue, url: str, delayed: int) -> float:
     with psycopg.connect(url, autocommit=True) as connection:
         connection.execute("vacuum analyze")
     return queue.rate(url, queue.timed())
-
-
-@contextmanager
-def _held(url: str) -> Iterator[None]:
-    with psycopg.connect(url) as holder:
-        holder.isolation_level = psycopg.IsolationLevel.REPEATABLE_READ
-        holder.execute("select count(*) from pg_class")
-        yield

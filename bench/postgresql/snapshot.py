@@ -41,7 +41,7 @@ def run(run: Run) -> None:
     name = f"a snapshot held open, {count:,} processed"
     with servers.database(run.url, run.settings) as beside:
         ours, fresh = Pyqueue(run.url), Pyqueue(beside)
-        with held(ours):
+        with held(ours.url):
             line = grow(run, ours, count)
             for _ in run.each_setting(beside):
                 rates(run, name, ours, fresh)
@@ -81,7 +81,7 @@ def of_pgmq(run: Run, count: int, line: list[tuple[float, float]]) -> None:
     pgmq = Pgmq(run.url)
     least = min(count, QUICK_PGMQ_AT_MOST if run.quick else PGMQ_AT_MOST)
     pgmq.rate(run, 1, CLIENTS)
-    with held(pgmq):
+    with held(pgmq.url):
         theirs = grow(run, pgmq, least)
     run.keep(
         f"pgmq: a snapshot held open, {least:,} processed, one by one",
@@ -101,9 +101,9 @@ def of_pgmq(run: Run, count: int, line: list[tuple[float, float]]) -> None:
 
 
 @contextmanager
-def held(side: Side) -> Iterator[None]:
+def held(url: str) -> Iterator[None]:
     """Hold a snapshot open."""
-    with psycopg.connect(side.url) as holder:
+    with psycopg.connect(url) as holder:
         holder.isolation_level = psycopg.IsolationLevel.REPEATABLE_READ
         holder.execute("select count(*) from pg_class")
         yield

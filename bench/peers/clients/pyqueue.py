@@ -1,32 +1,34 @@
 """Our client: a Queue over one connection of psycopg, each call a transaction.
 
-arguments: push | delay | pop | reserve, COUNT, messages a call
+arguments: install, 0 | push | delay | pop | reserve, COUNT, messages a call
 """
 
 import os
 import time
 from collections.abc import Callable
+from typing import Unpack
 
 import psycopg
 
 from bench.peers.clients import protocol
 from pyqueue_sql import Queue
+from pyqueue_sql.calls.options import PushOptions
 
 KIND = "bench"
 PATIENCE_SECONDS = 30.0
 
 
-def push(queue: Queue, count: int, batch: int, delay_seconds: float = 0) -> None:
+def push(queue: Queue, count: int, batch: int, **options: Unpack[PushOptions]) -> None:
     """Push messages with keys of their own."""
     prefix = os.getpid()
     if batch == 1:
         for number in range(count):
-            queue.push(KIND, f"{prefix}-{number}", {"n": number})
+            queue.push(KIND, f"{prefix}-{number}", {"n": number}, **options)
         return
     for start in range(0, count, batch):
         numbers = range(start, min(start + batch, count))
         messages = [{"key": f"{prefix}-{n}", "payload": {"n": n}} for n in numbers]
-        queue.push_many(KIND, messages, **({"delay_seconds": delay_seconds} if delay_seconds else {}))
+        queue.push_many(KIND, messages, **options)
 
 
 def pop(queue: Queue, most: int) -> int:
@@ -59,15 +61,15 @@ def consume(queue: Queue, take: Callable[[Queue, int], int], count: int, batch: 
 
 
 def main() -> None:
-    count, batch = int(protocol.COUNT), int(protocol.REST[0])
+    count, batch = int(protocol.COUNT), int([*protocol.REST, 0][0])
     with psycopg.connect(protocol.URL, autocommit=True) as connection:
         queue = Queue(connection)
         protocol.ready()
         if protocol.OPERATION == "push":
             push(queue, count, batch)
         elif protocol.OPERATION == "delay":
-            push(queue, count, batch, 3600)
-        else:
+            push(queue, count, batch, delay_seconds=3600)
+        elif protocol.OPERATION != "install":  # the database has the schema already
             consume(queue, {"pop": pop, "reserve": reserve}[protocol.OPERATION], count, batch)
         protocol.done()
 
