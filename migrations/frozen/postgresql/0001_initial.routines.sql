@@ -2192,14 +2192,14 @@ others have locked are left to the next call.$$;
 create or replace function _queue_effort() returns bigint language sql volatile as $$
     select case when current_setting('track_counts')::boolean then (
         pg_stat_get_xact_tuples_returned('delayed_queue_ready'::regclass)
-        + pg_stat_get_xact_tuples_returned('delayed_queue_due'::regclass)) / 16
+        + pg_stat_get_xact_tuples_returned('delayed_queue_due'::regclass)) / 4
         + (pg_stat_get_xact_blocks_fetched('delayed_queue_ready'::regclass)
         + pg_stat_get_xact_blocks_fetched('delayed_queue_due'::regclass)) / 2 else _queue_ticks() end;
 $$;
 --;
 comment on function _queue_effort() is
 $$What the scans of this transaction have cost so far, in microseconds of an idle machine, by what they read of the two
-indexes that they walk: 1/16 for an entry, living or not, and 1/2 for a page. Only the difference of two calls means
+indexes that they walk: 1/4 for an entry, living or not, and 1/2 for a page. Only the difference of two calls means
 something. A busy machine changes nothing in it, as it would in a time; where the server counts nothing (track_counts),
 it is one.
 differs: MariaDB and MySQL count too much, or in too slow a place, so a scan is timed there.$$;
@@ -2331,7 +2331,7 @@ $$The cursor that another session left for those that have none.
 in_kind: the kind. in_now: the time of the call.
 Result: the cursor; NULL where there is none, or it is of the future.$$;
 --;
--- calls: _queue_effort, _queue_forget_cursors, _queue_promote, _queue_ticks
+-- calls: _queue_forget_cursors, _queue_promote, _queue_ticks
 create or replace function _queue_look_back(in_kind text, in_now bigint, in_max integer,
     in_cursor queue_cursor, out tids tid[], out expired bigint, out moved queue_cursor) language plpgsql as $$
 declare
@@ -2339,7 +2339,6 @@ declare
     v_high constant bigint := least(in_cursor.back_place,
         case when v_lane = 0 then in_cursor.due else in_cursor.places[v_lane] end);
     v_low constant bigint := greatest(v_high - in_cursor.back_span, 0);
-    v_effort constant bigint := _queue_effort();
     v_start constant bigint := _queue_ticks();
     v_took bigint;
     v_first bigint;
@@ -2356,7 +2355,7 @@ begin
                 and q.scheduled_at <= in_now
             order by q.p_kind, -q.priority::integer, q.ready_at, q.entry limit in_max for update skip locked) r;
     end if;
-    v_took := greatest(_queue_effort() - v_effort, 30); -- what any statement costs
+    v_took := _queue_ticks() - v_start;
     moved.back_span := case when v_took < 2000 then least(in_cursor.back_span * 2, 1000000000000000)
         when v_took > 10000 then greatest(in_cursor.back_span / 2, 1000) else in_cursor.back_span end;
     moved.start_at := v_start + 50 * v_took;
@@ -2385,7 +2384,8 @@ end $$;
 --;
 comment on function _queue_look_back(text, bigint, integer, queue_cursor) is
 $$One step of the look at what lies behind the cursor: a part of the timetable or of a lane, going back in time, as long
-as costs 2 to 10 ms (_queue_effort); the next step comes when it has been 2% of the time that passed.
+as takes 2 to 10 ms; the next step comes when it has been 2% of the time that passed. It is timed, not counted as other
+scans are: where the machine is busy, the steps are to be rarer.
 in_kind: the kind. in_now: the time of the call. in_max: how many. in_cursor: the cursor.
 Result: tids of ready messages that were found, locked; expired, how many of them are expired holds; moved, the cursor
 as it is now.
