@@ -8,11 +8,15 @@ from collections.abc import Iterable
 from typing import TypeVar
 from zlib import crc32
 
+import pytest
+
 T = TypeVar("T")
 
 LARGE = os.environ.get("PYQUEUE_TEST_LARGE") == "1"
 WITH_LONG = LARGE or os.environ.get("PYQUEUE_TEST_LONG") == "1"
 """Whether what takes long is tried at all."""
+QUICK = [pytest.mark.long, pytest.mark.core("postgresql")]
+"""Marks of the small form of what is long: on PostgreSQL always, on the others among what is long."""
 ONE_IN = 6
 TIMES = 10 if LARGE else 1
 """How many times as much of what is left to chance."""

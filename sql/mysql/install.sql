@@ -108,10 +108,8 @@ source deliver/_queue_scan_lane.sql
 source deliver/_queue_take.sql
 source deliver/_queue_end_undeliverable.sql
 source deliver/_queue_begin_delivery.sql
-source deliver/_queue_pop_end.sql
-source deliver/_queue_pop_take.sql
+source deliver/_queue_deliver.sql
 source deliver/_queue_reserve.sql
-source deliver/_queue_reserve_many.sql
 source deliver/_queue_scan_lanes.sql
 source deliver/_queue_take_deliverable.sql
 source deliver/_queue_take_onward.sql
@@ -148,6 +146,7 @@ source end/_queue_check_ack.sql
 source end/_queue_ack_each.sql
 source end/_queue_ack.sql
 source end/_queue_ack_many.sql
+source end/_queue_end_many.sql
 source end/_queue_end.sql
 source end/queue_ack.sql
 source end/queue_ack_many.sql

@@ -6,6 +6,7 @@ import multiprocessing
 import os
 import signal
 import time
+from collections import Counter
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass, field
 from functools import partial
@@ -48,6 +49,8 @@ class Outcome:
     """Calls of which nobody knows whether they took place."""
     pushed: int
     violations: list[str]
+    refused: Counter[str] = field(default_factory=Counter[str])
+    """Codes of errors by which the server refused calls, and how often."""
     notes: list[str] = field(default_factory=list[str])
     """What else is to be said."""
 
@@ -230,7 +233,9 @@ def run(
     drain(url, folder / "drain.jsonl")
     calls = read(sorted(folder.glob("*.jsonl")))
     unanswered = sum(call.answer is None for call in calls)
-    return Outcome(faults, len(calls), unanswered, created, Checker(calls, timed=timed).check())
+    refused = Counter(call.refused for call in calls if call.refused)
+    wrong = Checker(calls, timed=timed).check()
+    return Outcome(faults, len(calls), unanswered, created, wrong, refused)
 
 
 def produce(

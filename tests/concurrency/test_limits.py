@@ -11,7 +11,7 @@ import pytest
 from tests.concurrency.checker import SLACK
 from tests.concurrency.test_races import together
 from tests.conformance.steps import receipts
-from tests.sample import chance_of
+from tests.sample import QUICK, chance_of
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -21,7 +21,6 @@ if TYPE_CHECKING:
 
 CONSUMERS = 16
 MOST = 5
-QUICK = [pytest.mark.long, pytest.mark.core("postgresql")]
 MESSAGES = [pytest.param(200, marks=QUICK), pytest.param(400, marks=pytest.mark.long)]
 TIMEOUT_S = 3
 

@@ -9,7 +9,7 @@ import pytest
 
 from tests.concurrency.test_races import together
 from tests.conformance.steps import receipts
-from tests.sample import TIMES, chance_of
+from tests.sample import QUICK, TIMES, chance_of
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -17,7 +17,6 @@ if TYPE_CHECKING:
     from tests.conformance.harness import Harness
 
 CONSUMERS = 8
-QUICK = [pytest.mark.long, pytest.mark.core("postgresql")]
 MESSAGES = [pytest.param(120, marks=QUICK), pytest.param(240 * TIMES, marks=pytest.mark.long)]
 DEADLINE_SECONDS = 240
 """Generous: it ends when everything is processed."""

@@ -11,6 +11,7 @@ import pytest
 
 from pyqueue_sql import Refused
 from tests.conformance.steps import die, drain, keys, outcomes, receipts, state, take
+from tests.sample import QUICK
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
@@ -201,7 +202,7 @@ def test_of_two_acks_of_one_delivery_one_counts(queue: Session, connect: Connect
 
 @pytest.mark.parametrize(
     "late",
-    ["just now", pytest.param("long ago", marks=[pytest.mark.long, pytest.mark.core("postgresql")])],
+    ["just now", pytest.param("long ago", marks=QUICK)],
 )
 def test_what_is_committed_late_is_found_while_others_keep_coming(
     queue: Session, connect: Connect, late: str

@@ -11,7 +11,7 @@ import pytest
 
 from tests.concurrency.test_races import together
 from tests.conformance.steps import receipts
-from tests.sample import TIMES, chance_of
+from tests.sample import QUICK, TIMES, chance_of
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
@@ -20,7 +20,6 @@ if TYPE_CHECKING:
     from tests.conformance.harness import Harness, Session
 
 CONSUMERS = 16
-QUICK = [pytest.mark.long, pytest.mark.core("postgresql")]
 ACQUISITIONS = [pytest.param(150, marks=QUICK), pytest.param(300 * TIMES, marks=pytest.mark.long)]
 CAPACITY = {"a": 1, "b": 2, "c": 5}
 WANTS = (["a"], ["b"], ["c"], ["a", "b"], ["b", "a"], ["c", "b"], ["b", "c", "a"])

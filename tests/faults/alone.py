@@ -382,6 +382,17 @@ class Fuzz:
         return text
 
 
+def undocumented(codes: Counter[str], *beside: str) -> Counter[str]:
+    """Return what is wrong with the codes by which calls were refused.
+
+    Args:
+        codes: the codes, and how often each came.
+        beside: what may come, too.
+    """
+    known = DOCUMENTED | RETRIED | {*beside}
+    return Counter({f"{code}, which is not documented": codes[code] for code in {*codes} - known})
+
+
 def said(wrong: Counter[str]) -> list[str]:
     """Return what was wrong, and how often."""
     return [f"{what}, {often} times" for what, often in wrong.items() if often]

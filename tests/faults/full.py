@@ -19,11 +19,10 @@ from typing import TYPE_CHECKING, Final
 from pyqueue_sql.calls.connect import ConnectionFailed
 from tests.concurrency import crew
 from tests.concurrency.crew import Crew, Outcome
-from tests.concurrency.history import read
 from tests.conformance.harness import open_harness
-from tests.faults.alone import DOCUMENTED, RETRIED, said
+from tests.faults.alone import said, undocumented
 from tests.faults.promise import Size
-from tests.faults.restarts import Restartable, database_of, restartable
+from tests.faults.restarts import Restartable, database_of, name_of, restartable
 from tests.servers.starting import UnavailableError
 
 if TYPE_CHECKING:
@@ -48,6 +47,7 @@ SETTINGS: Final = {
     ),
 }
 """All that takes room, so that it doesn't take all of it by itself."""
+LOST: Final = "connection lost"
 FATES: Final = ("went on by itself", "ended by itself, and went on after its start")
 
 
@@ -125,7 +125,7 @@ class Ballast:
                 self.created += 1
         except Exception as error:
             code = harness.refusal(error)
-            self.codes[code or "connection lost"] += 1
+            self.codes[code or LOST] += 1
             self.unsure += not code
         finally:
             harness.close()
@@ -141,7 +141,7 @@ class Ballast:
 
 def disk_full(_: Restartable, url: str, folder: Path, size: Size, seed: int) -> Outcome:
     """The disk with data and logs is filled by pushes under load and freed, half the time after a kill."""
-    name = url.partition(":")[0].partition("+")[0]
+    name = name_of(url)
     wrong, went_on = Counter[str](), Counter[str]()
     codes = Counter[str]()
 
@@ -182,10 +182,8 @@ def disk_full(_: Restartable, url: str, folder: Path, size: Size, seed: int) -> 
             meets=False,
             refusals=True,
         )
-    calls = read(sorted(folder.glob("*.jsonl")))
-    codes.update(call.refused for call in calls if call.refused)
-    for code in {*codes} - DOCUMENTED - RETRIED - {"connection lost"}:
-        wrong[f"{code}, which is not documented"] += codes[code]
+    codes += found.refused
+    wrong += undocumented(codes, LOST)
     notes = [f"{how}: {often}" for how, often in went_on.items()]
     notes += [f"refused, {code}: {often}" for code, often in sorted(codes.items())]
     return replace(found, violations=found.violations + said(wrong), notes=notes)

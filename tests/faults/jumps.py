@@ -14,11 +14,10 @@ from zoneinfo import ZoneInfo
 from pyqueue_sql.embedded import EmbeddedServerError
 from tests.concurrency import crew
 from tests.concurrency.crew import Crew, Outcome
-from tests.concurrency.history import read
 from tests.conformance.harness import open_harness
-from tests.faults.alone import DAY, DOCUMENTED, RETRIED, ZONE, night_of, said
+from tests.faults.alone import DAY, ZONE, night_of, said, undocumented
 from tests.faults.promise import Size
-from tests.faults.restarts import Restartable, database_of, restartable
+from tests.faults.restarts import Restartable, database_of, name_of, restartable
 from tests.servers.faketime import ServerClock
 from tests.servers.starting import UnavailableError
 
@@ -29,19 +28,18 @@ if TYPE_CHECKING:
 
 SUNDAY: Final = 6
 SLACK_SECONDS: Final = 0.05
-TIMED_OUT: Final = {"57014"}
+TIMED_OUT: Final = "57014"
 """The time that our own sessions give a statement is over at once where the clock jumps on."""
 
 
 def server_clock_jumps(_: Restartable, url: str, folder: Path, size: Size, seed: int) -> Outcome:
     """The server's own clock jumps on and back and passes both changes of summer time, under load."""
-    name = url.partition(":")[0].partition("+")[0]
     place = Path(tempfile.mkdtemp(prefix="pyqueue-clock-"))
     place.chmod(0o755)
     try:
         clock = ServerClock(place)
         try:
-            with restartable(name, environment=clock.environment) as server:
+            with restartable(name_of(url), environment=clock.environment) as server:
                 return _under(clock, database_of(server, "faults_server_clock"), folder, size, seed)
         except EmbeddedServerError as error:
             raise UnavailableError(f"PostgreSQL doesn't start with libfaketime: {error}") from None
@@ -142,12 +140,10 @@ def _under(clock: ServerClock, url: str, folder: Path, size: Size, seed: int) ->
         timed=False,
     )
     harness.close()
-    codes = Counter(call.refused for call in read(sorted(folder.glob("*.jsonl"))) if call.refused)
-    for code in {*codes} - DOCUMENTED - RETRIED - TIMED_OUT:
-        jumps.wrong[f"{code}, which is not documented"] = codes[code]
+    wrong = jumps.wrong + undocumented(found.refused, TIMED_OUT)
     days = (jumps.last - jumps.begun) / DAY
     notes = [f"days passed by the server's clock: {days:.0f}"]
-    return replace(found, violations=found.violations + said(jumps.wrong), notes=notes)
+    return replace(found, violations=found.violations + said(wrong), notes=notes)
 
 
 def told(session: Session) -> float:

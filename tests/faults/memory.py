@@ -12,7 +12,7 @@ from tests.concurrency.crew import Outcome
 from tests.conformance.harness import open_harness
 from tests.faults.alone import DOCUMENTED, said
 from tests.faults.promise import Size
-from tests.faults.restarts import Restartable, database_of, restartable
+from tests.faults.restarts import Restartable, database_of, name_of, restartable
 from tests.sample import chance_of
 
 if TYPE_CHECKING:
@@ -39,7 +39,7 @@ LARGEST: Final = {"postgresql": 90, "mariadb": 80, "mysql": 80}
 
 def no_memory(_: Restartable, url: str, __: Path, size: Size, seed: int) -> Outcome:
     """Calls with payloads that the server's limits have no room for, among those that they have."""
-    name = url.partition(":")[0].partition("+")[0]
+    name = name_of(url)
     limit = LIMIT_KB if name == "postgresql" else None
     with restartable(name, settings=SETTINGS[name], limit_kb=limit) as server:
         own = without_rights(database_of(server, "faults_no_memory"))

@@ -91,6 +91,11 @@ def make_database(server: str, name: str) -> str:
     return url
 
 
+def name_of(url: str) -> str:
+    """Return the name of the server of a URL: postgresql, mariadb or mysql."""
+    return url.partition(":")[0].partition("+")[0]
+
+
 def database_of(server: Restartable, name: str) -> str:
     """Make a database with the queue and what a harness needs, and return its URL.
 

@@ -164,17 +164,17 @@ def test_a_machine_that_cannot_keep_the_pace_is_told_so(database_url: str) -> No
 def test_a_worker_that_is_lost_is_an_error(database_url: str, conn: psycopg.Connection) -> None:
     with demo("--url", database_url, "--flights", "3000", "--seconds", "30") as process:
         until_loaded(process)
-        # the workers wait for the start and have asked for nothing yet
-        waiting = (
+        # the first is the demo's own: it was there before it started its workers
+        sessions = (
             "select pid from pg_stat_activity"
-            " where datname = current_database() and pid <> pg_backend_pid() and query !~ 'queue_'"
-            " and backend_type = 'client backend'"
+            " where datname = current_database() and pid <> pg_backend_pid()"
+            " and backend_type = 'client backend' order by backend_start"
         )
         deadline = time.monotonic() + PATIENCE_SECONDS
-        while len(pids := conn.execute(waiting).fetchall()) < 3:
+        while len(pids := conn.execute(sessions).fetchall()) < 4:
             assert time.monotonic() < deadline, "the workers don't come"
             time.sleep(0.02)
-        assert conn.execute("select pg_terminate_backend(%s)", pids[0]).fetchone() == (True,)
+        assert conn.execute("select pg_terminate_backend(%s)", pids[-1]).fetchone() == (True,)
         output = finish(process)
     assert process.returncode == 3, output
     assert re.search(r"^pyqueue demo: pyqueue-demo-(depart|drain)-\d: ", output, re.MULTILINE), output

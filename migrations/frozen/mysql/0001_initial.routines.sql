@@ -1601,7 +1601,6 @@ begin
         if v_draining then
             call _queue_fail('PQ004', 'kind', in_kind, 'takes in nothing while it is drained');
         end if;
-        set v_outcomes = null, v_made = null;
         if @pyqueue_own and v_on_duplicate = 'ignore' and not v_keeps
             and json_contains_path(in_options, 'one', '$.route', '$.group', '$.order_key', '$.semaphores') is not true
             and json_depth(in_messages) <= 33 then
@@ -1927,114 +1926,86 @@ begin
     end if;
 end;
 --;
--- calls: _queue_advance_each, _queue_end, _queue_upkeep
--- changes: delayed_queue, queue_count
-drop procedure if exists _queue_pop_end;
---;
-create procedure _queue_pop_end(in in_kind text character set utf8mb4 collate /*!80017 utf8mb4_0900_bin *//*M!100600 utf8mb4_nopad_bin */, in in_entries longtext character set utf8mb4,
-    in in_now bigint)
-    comment 'The second half of queue_pop: removes what was taken, and tidies up a little.
-in_kind: the kind. in_entries: a JSON array of the entries, locked already. in_now: the time of the call.
-differs: on PostgreSQL a pop removes and answers in one statement.'
-begin
-    declare v_entry bigint;
-    declare v_lines longtext character set utf8mb4;
-    declare v_keeps, v_done boolean default false;
-    declare c cursor for
-        select j.entry from json_table(in_entries, '$[*]' columns (entry bigint path '$')) j order by j.entry;
-    declare continue handler for not found begin end;
-    select k.history_seconds > 0 or k.dedup_seconds > 0 or k.semaphores or k.log_seconds > 0 into v_keeps
-        from queue_kind k where k.p_kind = in_kind;
-    if not v_keeps then
-        insert into queue_count (id, p_kind, pushed, reserved, popped)
-        select uuid_short(), q.p_kind, sum(q.source_kind is null), sum(q.deliveries), count(*)
-        from json_table(in_entries, '$[*]' columns (entry bigint path '$')) j
-            straight_join delayed_queue q force index (primary) on q.entry = j.entry
-        group by q.p_kind;
-        /*M!100600 set statement sql_safe_updates = 0 for */
-        delete q from json_table(in_entries, '$[*]' columns (entry bigint path '$')) j
-            straight_join delayed_queue q force index (primary) on q.entry = j.entry and q.order_key is null;
-        if row_count() < json_length(in_entries) then -- the others stand in lines
-            /*M!100600 set statement group_concat_max_len = 1000000000 for */
-            select json_arrayagg(json_array(q.p_kind, q.order_key, q.entry)) into v_lines
-            from json_table(in_entries, '$[*]' columns (entry bigint path '$')) j
-                straight_join delayed_queue q force index (primary) on q.entry = j.entry;
-            /*M!100600 set statement sql_safe_updates = 0 for */
-            delete q from json_table(in_entries, '$[*]' columns (entry bigint path '$')) j
-                straight_join delayed_queue q force index (primary) on q.entry = j.entry;
-            call _queue_advance_each(v_lines, in_now);
-        end if;
-    else
-        open c;
-        messages: loop
-            begin
-                declare continue handler for not found set v_done = true;
-                fetch c into v_entry;
-            end;
-            if v_done then
-                leave messages;
-            end if;
-            call _queue_end(v_entry, 'popped', null, in_now);
-        end loop;
-        close c;
-    end if;
-    if rand() < 0.05 then
-        call _queue_upkeep(in_kind, v_keeps, in_now, 40 * greatest(json_length(in_entries), 1));
-    end if;
-end;
---;
--- calls: _queue_admit, _queue_admitted, _queue_check_count, _queue_check_kind, _queue_check_options,
---     _queue_check_roles, _queue_defaults, _queue_groups_due, _queue_take_deliverable, _queue_take_with_permits,
---     _queue_use, _queue_where
+-- calls: _queue_admit, _queue_admitted, _queue_begin_delivery, _queue_check_count, _queue_check_key,
+--     _queue_check_kind, _queue_check_options, _queue_check_roles, _queue_claim_slots, _queue_defaults,
+--     _queue_groups_due, _queue_number, _queue_random, _queue_take_deliverable, _queue_take_with_permits,
+--     _queue_upkeep, _queue_use, _queue_where
 -- changes: queue_count
-drop procedure if exists _queue_pop_take;
+drop procedure if exists _queue_deliver;
 --;
-create procedure _queue_pop_take(in in_kind text character set utf8mb4 collate /*!80017 utf8mb4_0900_bin *//*M!100600 utf8mb4_nopad_bin */, in in_max_messages int,
-    in in_options longtext character set utf8mb4, in in_now bigint, out out_entries longtext character set utf8mb4)
-    comment 'The first half of queue_pop: takes messages, which stay as they are until they have been sent.
-in_now: the time of the call. The other parameters, the errors and the locks are those of queue_pop. out_entries: the
-messages, a JSON array of their entries.
-differs: on PostgreSQL a pop removes and answers in one statement.'
+create procedure _queue_deliver(in in_kind text character set utf8mb4 collate /*!80017 utf8mb4_0900_bin *//*M!100600 utf8mb4_nopad_bin */, in in_worker text character set utf8mb4 collate /*!80017 utf8mb4_0900_bin *//*M!100600 utf8mb4_nopad_bin */,
+    in in_max_messages int, in in_options longtext character set utf8mb4, in in_popped boolean, in in_now bigint,
+    out out_entry bigint, out out_entries longtext character set utf8mb4,
+    out out_seed varchar(64) character set ascii, out out_keeps boolean)
+    comment 'The verb deliver: takes messages in the order of delivery, as many as limits and semaphores allow. A
+reserve holds them; what is popped stays locked as it is, for queue_pop to send and end.
+in_kind, in_worker, in_max_messages, in_options, and the errors: those of queue_reserve. in_popped: whether it is a pop:
+max_reserved doesn''t count for it, and in_worker doesn''t matter. in_now: the time of the call, after
+_queue_drain_inbox. out_entry: the message, where it is one. out_entries: the messages, a JSON array of their entries;
+NULL: none. out_seed: what their secrets are made of, see _queue_begin_delivery. out_keeps: whether the kind keeps
+history, keys or a log.
+Locks: those of queue_reserve.
+differs: it checks what it was given, too; the short way of a reserve is in _queue_reserve, since a statement costs more
+inside of a procedure.'
 begin
-    declare v_looked bigint;
-    declare v_most, v_number, v_expired int;
-    declare v_max int default coalesce(in_max_messages, 1);
-    declare v_paused, v_guarded, v_restricted boolean default false;
-    declare v_expires decimal(20,6);
+    declare v_until, v_looked, v_tokens bigint;
+    declare v_timeout, v_given decimal(30,6) default null;
+    declare v_most, v_number, v_expired, v_limit, v_part int;
     declare v_none, v_rate decimal(30,6);
     declare v_slots longtext character set ascii;
-    declare v_tokens bigint;
-    declare v_part int;
+    declare v_paused, v_guarded, v_restricted boolean default false;
+    declare v_expires decimal(20,6);
     declare v_shape, v_where longtext character set utf8mb4;
+    declare v_worker text character set utf8mb4 collate /*!80017 utf8mb4_0900_bin *//*M!100600 utf8mb4_nopad_bin */ default coalesce(in_worker, left(concat(user(), '/', connection_id()), 200));
+    declare v_max int default coalesce(in_max_messages, 1);
     declare continue handler for not found begin end;
     call _queue_check_kind(in_kind, 100, 'kind');
     call _queue_check_count(v_max, 'max_messages', 10000);
-    call _queue_check_options(in_options, 'where', 'options');
-    call _queue_where(in_options, v_where);
-    select coalesce(k.max_attempts, 2147483647), k.paused, k.payload_shape, k.expires_seconds, k.semaphores,
-        k.rate_per_second, k.roles is not null
-    into v_most, v_paused, v_shape, v_expires, v_guarded, v_rate, v_restricted
-    from queue_kind k where k.p_kind = in_kind;
+    call _queue_check_key(v_worker, 'worker');
+    set out_keeps = false;
+    select k.timeout_seconds, coalesce(k.max_attempts, 2147483647), k.paused, k.payload_shape, k.history_seconds > 0
+        or k.dedup_seconds > 0 or k.log_seconds > 0, k.expires_seconds, k.semaphores,
+            if(in_popped, null, k.max_reserved), k.rate_per_second, k.roles is not null
+    into v_timeout, v_most, v_paused, v_shape, out_keeps, v_expires, v_guarded, v_limit, v_rate, v_restricted
+        from queue_kind k where k.p_kind = in_kind;
     if v_most is null then
-        call _queue_defaults(v_none, v_most, v_none, v_none, v_none, v_none);
+        call _queue_defaults(v_timeout, v_most, v_none, v_none, v_none, v_none);
     end if;
     if v_restricted then
         call _queue_check_roles(json_array(in_kind));
     end if;
+    if in_options is not null then
+        call _queue_check_options(in_options, if(in_popped, 'where', 'timeout_seconds,where'), 'options');
+        call _queue_where(in_options, v_where);
+        call _queue_number(in_options, 'timeout_seconds', 0.001, 31536000, v_given);
+    end if;
+    -- a pop has the permits of its messages until the transaction ends
+    set v_until = if(in_popped, in_now + 1, in_now + coalesce(v_given, v_timeout) * 1000000);
+    set out_entry = null, out_entries = null;
+    if @pyqueue_seed is null and not in_popped then
+        call _queue_random(@pyqueue_seed); -- it takes some microseconds, and only this session can read it
+    end if;
     if v_expires is not null then
         call _queue_use(in_kind, v_expires, in_now);
     end if;
-    if not v_paused and v_rate is not null then
-        call _queue_admit(in_kind, null, v_rate, in_now, v_max, v_slots, v_tokens, v_part);
+    if not v_paused and coalesce(v_limit, v_rate) is not null then
+        call _queue_admit(in_kind, v_limit, v_rate, in_now, v_max, v_slots, v_tokens, v_part);
     end if;
     if not v_paused and v_max > 0 then
         call _queue_groups_due(in_now, v_looked);
         if v_guarded then
-            call _queue_take_with_permits(in_kind, v_max, v_most, v_shape, in_now + 1, in_now, v_where, out_entries,
+            call _queue_take_with_permits(in_kind, v_max, v_most, v_shape, v_until, in_now, v_where, out_entries,
                 v_number, v_expired);
         else
             call _queue_take_deliverable(in_kind, v_max, v_most, v_shape, in_now, v_where, out_entries, v_number,
                 v_expired);
+        end if;
+        if out_entries is not null and not in_popped then
+            set out_seed = sha2(concat(@pyqueue_seed, uuid_short()), 256);
+            call _queue_begin_delivery(out_entries, v_number, v_until, in_now, v_worker, out_seed);
+            if v_limit is not null then
+                call _queue_claim_slots(in_kind, v_slots, out_entries, out_seed);
+            end if;
         end if;
         if v_rate is not null then
             call _queue_admitted(in_kind, v_rate, v_number, v_tokens, v_part);
@@ -2042,12 +2013,17 @@ begin
         if v_expired > 0 then
             insert into queue_count (id, p_kind, expired) values (uuid_short(), in_kind, v_expired);
         end if;
+        if rand() < 0.05 then
+            call _queue_upkeep(in_kind, out_keeps, in_now, 40 * v_max);
+        end if;
     end if;
-    set out_entries = coalesce(out_entries, '[]');
+    if v_number = 1 then
+        set out_entry = json_extract(out_entries, '$[0]');
+    end if;
 end;
 --;
--- calls: _queue_defaults, _queue_groups_due, _queue_keep_cursor, _queue_permits_promised_one, _queue_reserve_many,
---     _queue_take_onward, _queue_ticks, _queue_upkeep, queue_now
+-- calls: _queue_defaults, _queue_deliver, _queue_drain_inbox, _queue_groups_due, _queue_keep_cursor,
+--     _queue_permits_promised_one, _queue_take_onward, _queue_ticks, _queue_upkeep, queue_now
 -- changes: delayed_queue, queue_count
 drop procedure if exists _queue_reserve;
 --;
@@ -2055,7 +2031,7 @@ create procedure _queue_reserve(in in_kind text character set utf8mb4 collate /*
     in in_options longtext character set utf8mb4, out out_entry bigint, out out_entries longtext character set utf8mb4,
     out out_seed varchar(64) character set ascii)
     comment 'queue_reserve without its transaction. What is asked for most often, one message of a kind that the session
-has asked for before, is taken here in as few statements as that needs; the rest by _queue_reserve_many.
+has asked for before, is taken here in as few statements as that needs; the rest by _queue_deliver.
 The parameters and the errors are those of queue_reserve. out_entry: the message, where it is one. out_entries: where it
 may be several, a JSON array of their entries. out_seed: what their secrets are made of, see _queue_begin_delivery.
 differs: a statement costs more inside of a procedure than on PostgreSQL, which has one way for both.'
@@ -2119,7 +2095,10 @@ begin
         set v_done = v_due = 0 and not v_guarded; -- there may be room for what waits
     end if;
     if not v_done then
-        call _queue_reserve_many(in_kind, in_worker, in_max_messages, in_options, out_entry, out_entries, out_seed);
+        call _queue_drain_inbox();
+        call queue_now(v_now);
+        call _queue_deliver(in_kind, in_worker, in_max_messages, in_options, false, v_now, out_entry, out_entries,
+            out_seed, v_keeps);
     else
         if out_entry is not null then
             set out_seed = sha2(concat(@pyqueue_seed, uuid_short()), 256);
@@ -2135,100 +2114,6 @@ begin
         if rand() < 0.05 then
             call _queue_upkeep(in_kind, v_keeps, v_now, 40);
         end if;
-    end if;
-end;
---;
--- calls: _queue_admit, _queue_admitted, _queue_begin_delivery, _queue_check_count, _queue_check_key,
---     _queue_check_kind, _queue_check_options, _queue_check_roles, _queue_claim_slots, _queue_defaults,
---     _queue_drain_inbox, _queue_groups_due, _queue_number, _queue_random, _queue_take_deliverable,
---     _queue_take_with_permits, _queue_upkeep, _queue_use, _queue_where, queue_now
--- changes: queue_count
--- _queue_admitted, _queue_random, _queue_take_deliverable, _queue_drain_inbox, _queue_take_with_permits, _queue_upkeep,
---     _queue_use, _queue_where, queue_now
--- changes: queue_count
-drop procedure if exists _queue_reserve_many;
---;
-create procedure _queue_reserve_many(in in_kind text character set utf8mb4 collate /*!80017 utf8mb4_0900_bin *//*M!100600 utf8mb4_nopad_bin */, in in_worker text character set utf8mb4 collate /*!80017 utf8mb4_0900_bin *//*M!100600 utf8mb4_nopad_bin */,
-    in in_max_messages int, in in_options longtext character set utf8mb4, out out_entry bigint,
-    out out_entries longtext character set utf8mb4, out out_seed varchar(64) character set ascii)
-    comment 'What queue_reserve does in all cases but the most frequent.
-in_kind: the settings of the kind. in_max: how many messages. in_now: the time of the call. in_until: when the hold
-ends.
-in_worker: who takes them. in_seed: what their secrets are made of, with their entries.
-Result and locks: those of queue_reserve.
-differs: on PostgreSQL it is a part of queue_reserve.'
-begin
-    declare v_now, v_until, v_looked, v_tokens bigint;
-    declare v_timeout, v_given decimal(30,6) default null;
-    declare v_most, v_number, v_expired, v_limit, v_part int;
-    declare v_none, v_rate decimal(30,6);
-    declare v_slots longtext character set ascii;
-    declare v_paused, v_keeps, v_guarded, v_restricted boolean default false;
-    declare v_expires decimal(20,6);
-    declare v_shape, v_where longtext character set utf8mb4;
-    declare v_worker text character set utf8mb4 collate /*!80017 utf8mb4_0900_bin *//*M!100600 utf8mb4_nopad_bin */ default coalesce(in_worker, left(concat(user(), '/', connection_id()), 200));
-    declare v_max int default coalesce(in_max_messages, 1);
-    declare continue handler for not found begin end;
-    call _queue_drain_inbox();
-    call queue_now(v_now);
-    call _queue_check_kind(in_kind, 100, 'kind');
-    call _queue_check_count(v_max, 'max_messages', 10000);
-    call _queue_check_key(v_worker, 'worker');
-    select k.timeout_seconds, coalesce(k.max_attempts, 2147483647), k.paused, k.payload_shape, k.history_seconds > 0
-        or k.dedup_seconds > 0 or k.log_seconds > 0, k.expires_seconds, k.semaphores, k.max_reserved, k.rate_per_second,
-            k.roles is not null
-    into v_timeout, v_most, v_paused, v_shape, v_keeps, v_expires, v_guarded, v_limit, v_rate, v_restricted
-        from queue_kind k where k.p_kind = in_kind;
-    if v_most is null then
-        call _queue_defaults(v_timeout, v_most, v_none, v_none, v_none, v_none);
-    end if;
-    if v_restricted then
-        call _queue_check_roles(json_array(in_kind));
-    end if;
-    if in_options is not null then
-        call _queue_check_options(in_options, 'timeout_seconds,where', 'options');
-        call _queue_where(in_options, v_where);
-        call _queue_number(in_options, 'timeout_seconds', 0.001, 31536000, v_given);
-    end if;
-    set v_until = v_now + coalesce(v_given, v_timeout) * 1000000;
-    set out_entry = null, out_entries = null;
-    if @pyqueue_seed is null then
-        call _queue_random(@pyqueue_seed); -- it takes some microseconds, and only this session can read it
-    end if;
-    if v_expires is not null then
-        call _queue_use(in_kind, v_expires, v_now);
-    end if;
-    if not v_paused and coalesce(v_limit, v_rate) is not null then
-        call _queue_admit(in_kind, v_limit, v_rate, v_now, v_max, v_slots, v_tokens, v_part);
-    end if;
-    if not v_paused and v_max > 0 then
-        call _queue_groups_due(v_now, v_looked);
-        if v_guarded then
-            call _queue_take_with_permits(in_kind, v_max, v_most, v_shape, v_until, v_now, v_where, out_entries,
-                v_number, v_expired);
-        else
-            call _queue_take_deliverable(in_kind, v_max, v_most, v_shape, v_now, v_where, out_entries, v_number,
-                v_expired);
-        end if;
-        if out_entries is not null then
-            set out_seed = sha2(concat(@pyqueue_seed, uuid_short()), 256);
-            call _queue_begin_delivery(out_entries, v_number, v_until, v_now, v_worker, out_seed);
-            if v_limit is not null then
-                call _queue_claim_slots(in_kind, v_slots, out_entries, out_seed);
-            end if;
-        end if;
-        if v_rate is not null then
-            call _queue_admitted(in_kind, v_rate, v_number, v_tokens, v_part);
-        end if;
-        if v_expired > 0 then
-            insert into queue_count (id, p_kind, expired) values (uuid_short(), in_kind, v_expired);
-        end if;
-        if rand() < 0.05 then
-            call _queue_upkeep(in_kind, v_keeps, v_now, 40 * v_max);
-        end if;
-    end if;
-    if v_number = 1 then
-        set out_entry = json_extract(out_entries, '$[0]');
     end if;
 end;
 --;
@@ -2411,7 +2296,7 @@ begin
     call _queue_answer(v_entry, v_entries, v_seed);
 end;
 --;
--- calls: _queue_begin, _queue_commit, _queue_drain_inbox, _queue_pop_end, _queue_pop_take, _queue_undo, queue_now
+-- calls: _queue_begin, _queue_commit, _queue_deliver, _queue_drain_inbox, _queue_end_many, _queue_undo, queue_now
 drop procedure if exists queue_pop;
 --;
 create procedure queue_pop(in in_kind text character set utf8mb4 collate /*!80017 utf8mb4_0900_bin *//*M!100600 utf8mb4_nopad_bin */, in in_max_messages int,
@@ -2431,21 +2316,24 @@ Locks: as queue_reserve; with rate_per_second as _queue_admit before the message
 differs: the rows are sent before the call''s own transaction is committed: a client reads a CALL to its end before it
 believes them.'
 begin
-    declare v_own boolean;
-    declare v_now bigint;
+    declare v_own, v_keeps boolean;
+    declare v_now, v_entry bigint;
     declare v_entries longtext character set utf8mb4;
+    declare v_seed varchar(64) character set ascii;
     declare exit handler for sqlexception begin call _queue_undo(v_own); resignal; end;
     call _queue_begin(v_own);
     call _queue_drain_inbox();
     call queue_now(v_now);
-    call _queue_pop_take(in_kind, in_max_messages, in_options, v_now, v_entries);
+    call _queue_deliver(in_kind, null, in_max_messages, in_options, true, v_now, v_entry, v_entries, v_seed, v_keeps);
     select q.p_kind, q.p_key, q.payload, q.payload_bytes, q.headers, q.priority, q.scheduled_at,
         q.scheduled_at_initially, q.created_at, v_now as reserved_at, q.attempts + 1 as attempts, null as reserved_by,
         q.errors
-    from json_table(v_entries, '$[*]' columns (place for ordinality, entry bigint path '$')) j
+    from json_table(coalesce(v_entries, '[]'), '$[*]' columns (place for ordinality, entry bigint path '$')) j
         straight_join delayed_queue q force index (primary) on q.entry = j.entry
     order by j.place for update /*!80000 of q */;
-    call _queue_pop_end(in_kind, v_entries, v_now);
+    if v_entries is not null then
+        call _queue_end_many(v_entries, v_keeps, 'popped', v_now);
+    end if;
     call _queue_commit(v_own);
 end;
 --;
@@ -3536,8 +3424,7 @@ begin
     end if;
 end;
 --;
--- calls: _queue_ack_each, _queue_advance_each, _queue_check_ack, _queue_end, _queue_receipts, queue_now
--- changes: delayed_queue, queue_count
+-- calls: _queue_ack_each, _queue_check_ack, _queue_end_many, _queue_receipts, queue_now
 drop procedure if exists _queue_ack_many;
 --;
 create procedure _queue_ack_many(in in_receipts longtext character set utf8mb4,
@@ -3547,14 +3434,11 @@ in_receipts, in_options, and the errors: those of queue_ack_many. out_outcomes: 
 for acked, m for moved, d for duplicate, l for lost.
 differs: on PostgreSQL queue_ack_many is called itself: a function needs no transaction of its own.'
 begin
-    declare v_now, v_entry bigint;
+    declare v_now bigint;
     declare v_number, v_place, v_held int;
-    declare v_keeps, v_each, v_ordered, v_guarded, v_done boolean default false;
-    declare v_list, v_found, v_lines, v_slots longtext character set utf8mb4;
-    declare c cursor for
-        select j.entry, j.place from json_table(v_found, '$[*]'
-            columns (entry bigint path '$[0]', place int path '$[1]')) j
-        order by j.entry;
+    declare v_keeps, v_each, v_done boolean default false;
+    declare v_list, v_entries, v_places longtext character set utf8mb4;
+    declare c cursor for select j.place from json_table(v_places, '$[*]' columns (place int path '$')) j;
     call _queue_receipts(in_receipts, v_list, v_number);
     if in_options is not null then
         call _queue_check_ack(in_options);
@@ -3562,13 +3446,11 @@ begin
     call queue_now(v_now);
     set out_outcomes = repeat('l', v_number);
     /*M!100600 set statement group_concat_max_len = 1000000000 for */
-    select json_arrayagg(json_array(d.entry, d.place)), count(*), coalesce(max(d.keeps), false), max(d.routed),
-        max(d.ordered), max(d.slotted)
-    into v_found, v_held, v_keeps, v_each, v_ordered, v_guarded
+    select json_arrayagg(d.entry), json_arrayagg(d.place), count(*), coalesce(max(d.keeps), false), max(d.routed)
+    into v_entries, v_places, v_held, v_keeps, v_each
     from (
         -- not a join, whose row of the kind MariaDB would lock as well
-        select q.entry, r.place, q.route is not null or q.member is not null as routed,
-            q.order_key is not null as ordered, q.semaphores is not null as slotted, q.pending is not null
+        select q.entry, r.place, q.route is not null or q.member is not null as routed, q.pending is not null
             or (select k.history_seconds > 0 or k.dedup_seconds > 0 or k.log_seconds > 0 from queue_kind k
                 where k.p_kind = q.p_kind) as keeps
         from json_table(v_list, '$[*]'
@@ -3578,55 +3460,89 @@ begin
         order by r.entry for update /*!80000 of q */) d;
     if v_each or in_options is not null then
         call _queue_ack_each(v_list, in_options, v_now, v_number, out_outcomes);
-    elseif v_found is not null then
-        if v_ordered and not v_keeps then
-            /*M!100600 set statement group_concat_max_len = 1000000000 for */
-            select json_arrayagg(json_array(q.p_kind, q.order_key, q.entry)) into v_lines
-            from json_table(v_found, '$[*]' columns (entry bigint path '$[0]')) j
-                straight_join delayed_queue q force index (primary) on q.entry = j.entry and q.order_key is not null;
-        end if;
-        if not v_keeps then
-            if v_guarded then
-                /*M!100600 set statement group_concat_max_len = 1000000000 for */
-                select json_arrayagg(q.entry) into v_slots
-                from json_table(v_found, '$[*]' columns (entry bigint path '$[0]')) j
-                    straight_join delayed_queue q force index (primary) on q.entry = j.entry
-                        and q.semaphores is not null;
-                -- as _queue_permits_note; their permits say which semaphores they have
-                set @pyqueue_permit_entries = json_merge_preserve(convert(coalesce(@pyqueue_permit_entries,
-                    '[]') using utf8mb4), v_slots),
-                    @pyqueue_permit_names = convert(coalesce(@pyqueue_permit_names, '[]') using utf8mb4);
-            end if;
-            insert into queue_count (id, p_kind, pushed, reserved, acked)
-            select uuid_short(), q.p_kind, sum(q.source_kind is null), sum(q.deliveries), count(*)
-            from json_table(v_found, '$[*]' columns (entry bigint path '$[0]')) j
-                straight_join delayed_queue q force index (primary) on q.entry = j.entry
-            group by q.p_kind;
-            /*M!100600 set statement sql_safe_updates = 0 for */
-            delete q from json_table(v_found, '$[*]' columns (entry bigint path '$[0]')) j
-                straight_join delayed_queue q force index (primary) on q.entry = j.entry;
-        end if;
-        if v_lines is not null then
-            call _queue_advance_each(v_lines, v_now);
-        end if;
-        if v_held = v_number and not v_keeps then -- the most frequent call, without a loop
+    elseif v_entries is not null then
+        call _queue_end_many(v_entries, v_keeps, 'acked', v_now);
+        if v_held = v_number then -- the most frequent call, without a loop
             set out_outcomes = repeat('a', v_number);
         else
             open c;
-            messages: loop
+            places: loop
                 begin
                     declare continue handler for not found set v_done = true;
-                    fetch c into v_entry, v_place;
+                    fetch c into v_place;
                 end;
                 if v_done then
-                    leave messages;
+                    leave places;
                 end if;
                 set out_outcomes = insert(out_outcomes, v_place, 1, 'a');
-                if v_keeps then
-                    call _queue_end(v_entry, 'acked', null, v_now);
-                end if;
             end loop;
             close c;
+        end if;
+    end if;
+end;
+--;
+-- calls: _queue_advance_each, _queue_end
+-- changes: delayed_queue, queue_count
+drop procedure if exists _queue_end_many;
+--;
+create procedure _queue_end_many(in in_entries longtext character set utf8mb4, in in_keeps boolean,
+    in in_outcome varchar(10) character set utf8mb4, in in_now bigint)
+    comment 'The verb end for many messages: together where nothing of them is kept, each by _queue_end where something
+is.
+in_entries: a JSON array of their entries, locked already. in_keeps: whether a kind of theirs keeps history, keys or a
+log, or something is pending. in_outcome: acked or popped. in_now: the time of the call.
+Locks: the next in the lines of their order keys.
+differs: on PostgreSQL _queue_end takes many.'
+begin
+    declare v_entry bigint;
+    declare v_lines, v_guarded longtext character set utf8mb4;
+    declare v_done boolean default false;
+    declare c cursor for
+        select j.entry from json_table(in_entries, '$[*]' columns (entry bigint path '$')) j order by j.entry;
+    if in_keeps then
+        open c;
+        messages: loop
+            begin
+                declare continue handler for not found set v_done = true;
+                fetch c into v_entry;
+            end;
+            if v_done then
+                leave messages;
+            end if;
+            call _queue_end(v_entry, in_outcome, null, in_now);
+        end loop;
+        close c;
+    else
+        insert into queue_count (id, p_kind, pushed, reserved, acked, popped)
+        select uuid_short(), q.p_kind, sum(q.source_kind is null), sum(q.deliveries),
+            if(in_outcome = 'acked', count(*), null), if(in_outcome = 'popped', count(*), null)
+        from json_table(in_entries, '$[*]' columns (entry bigint path '$')) j
+            straight_join delayed_queue q force index (primary) on q.entry = j.entry
+        group by q.p_kind;
+        /*M!100600 set statement sql_safe_updates = 0 for */
+        delete q from json_table(in_entries, '$[*]' columns (entry bigint path '$')) j
+            straight_join delayed_queue q force index (primary) on q.entry = j.entry and q.order_key is null
+                and q.semaphores is null;
+        if row_count() < json_length(in_entries) then -- the others stand in lines, or have permits
+            /*M!100600 set statement group_concat_max_len = 1000000000 for */
+            select json_arrayagg(json_array(q.p_kind, q.order_key, q.entry)) into v_lines
+            from json_table(in_entries, '$[*]' columns (entry bigint path '$')) j
+                straight_join delayed_queue q force index (primary) on q.entry = j.entry and q.order_key is not null;
+            /*M!100600 set statement group_concat_max_len = 1000000000 for */
+            select json_arrayagg(q.entry) into v_guarded
+            from json_table(in_entries, '$[*]' columns (entry bigint path '$')) j
+                straight_join delayed_queue q force index (primary) on q.entry = j.entry and q.semaphores is not null;
+            /*M!100600 set statement sql_safe_updates = 0 for */
+            delete q from json_table(in_entries, '$[*]' columns (entry bigint path '$')) j
+                straight_join delayed_queue q force index (primary) on q.entry = j.entry;
+        end if;
+        if v_guarded is not null then -- as _queue_permits_note; their permits say which semaphores they have
+            set @pyqueue_permit_entries = json_merge_preserve(convert(coalesce(@pyqueue_permit_entries,
+                '[]') using utf8mb4), v_guarded),
+                @pyqueue_permit_names = convert(coalesce(@pyqueue_permit_names, '[]') using utf8mb4);
+        end if;
+        if v_lines is not null then
+            call _queue_advance_each(v_lines, in_now);
         end if;
     end if;
 end;
@@ -3647,7 +3563,7 @@ kept. in_to_kind: where it went, NULL: nowhere.
 in_now: the time of the call.
 Locks: the next in the line of its order key; then the key of what is pending.
 differs: one message, because a procedure has no arrays; that it names semaphores is noted for the end of the call. What
-is plain ends in one statement in _queue_ack, _queue_ack_many and _queue_pop_end.'
+is plain ends in one statement in _queue_ack, and many together in _queue_end_many.'
 begin
     declare v_kind varchar(100) character set utf8mb4 collate /*!80017 utf8mb4_0900_bin *//*M!100600 utf8mb4_nopad_bin */;
     declare v_key varchar(200) character set utf8mb4 collate /*!80017 utf8mb4_0900_bin *//*M!100600 utf8mb4_nopad_bin */;

@@ -1723,8 +1723,7 @@ in_kind: the settings of the kind. in_max: how many messages. in_now: the time o
 ends; NULL: they end, as popped. in_worker: who takes them. in_seed: what their secrets are made of, with their entries.
 in_where: what they must match, see _queue_where; NULL: anything.
 Result and locks: those of queue_reserve and queue_pop; the receipt of a popped message is NULL.
-differs: a procedure of MariaDB and MySQL can't hand rows to another one, so _queue_reserve_many and _queue_pop_take
-hand over entries.$$;
+differs: a procedure of MariaDB and MySQL can't hand rows to another one, so it hands over entries there.$$;
 --;
 -- calls: _queue_admit, _queue_admitted, _queue_check_count, _queue_check_kind, _queue_check_options,
 --     _queue_check_roles, _queue_check_writable, _queue_cursor_name, _queue_defaults, _queue_deliver, _queue_effort,

@@ -48,7 +48,6 @@ begin
         if v_draining then
             call _queue_fail('PQ004', 'kind', in_kind, 'takes in nothing while it is drained');
         end if;
-        set v_outcomes = null, v_made = null;
         if @pyqueue_own and v_on_duplicate = 'ignore' and not v_keeps
             and json_contains_path(in_options, 'one', '$.route', '$.group', '$.order_key', '$.semaphores') is not true
             and json_depth(in_messages) <= 33 then

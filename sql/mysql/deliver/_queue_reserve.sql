@@ -1,5 +1,5 @@
--- calls: _queue_defaults, _queue_groups_due, _queue_keep_cursor, _queue_permits_promised_one, _queue_reserve_many,
---     _queue_take_onward, _queue_ticks, _queue_upkeep, queue_now
+-- calls: _queue_defaults, _queue_deliver, _queue_drain_inbox, _queue_groups_due, _queue_keep_cursor,
+--     _queue_permits_promised_one, _queue_take_onward, _queue_ticks, _queue_upkeep, queue_now
 -- changes: delayed_queue, queue_count
 drop procedure if exists _queue_reserve;
 delimiter $$
@@ -7,7 +7,7 @@ create procedure _queue_reserve(in in_kind text collate exact, in in_worker text
     in in_options longtext character set utf8mb4, out out_entry bigint, out out_entries longtext character set utf8mb4,
     out out_seed varchar(64) character set ascii)
     comment 'queue_reserve without its transaction. What is asked for most often, one message of a kind that the session
-has asked for before, is taken here in as few statements as that needs; the rest by _queue_reserve_many.
+has asked for before, is taken here in as few statements as that needs; the rest by _queue_deliver.
 The parameters and the errors are those of queue_reserve. out_entry: the message, where it is one. out_entries: where it
 may be several, a JSON array of their entries. out_seed: what their secrets are made of, see _queue_begin_delivery.
 differs: a statement costs more inside of a procedure than on PostgreSQL, which has one way for both.'
@@ -71,7 +71,10 @@ begin
         set v_done = v_due = 0 and not v_guarded; -- there may be room for what waits
     end if;
     if not v_done then
-        call _queue_reserve_many(in_kind, in_worker, in_max_messages, in_options, out_entry, out_entries, out_seed);
+        call _queue_drain_inbox();
+        call queue_now(v_now);
+        call _queue_deliver(in_kind, in_worker, in_max_messages, in_options, false, v_now, out_entry, out_entries,
+            out_seed, v_keeps);
     else
         if out_entry is not null then
             set out_seed = sha2(concat(@pyqueue_seed, uuid_short()), 256);

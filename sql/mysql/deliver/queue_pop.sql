@@ -1,4 +1,4 @@
--- calls: _queue_begin, _queue_commit, _queue_drain_inbox, _queue_pop_end, _queue_pop_take, _queue_undo, queue_now
+-- calls: _queue_begin, _queue_commit, _queue_deliver, _queue_drain_inbox, _queue_end_many, _queue_undo, queue_now
 drop procedure if exists queue_pop;
 delimiter $$
 create procedure queue_pop(in in_kind text collate exact, in in_max_messages int,
@@ -18,21 +18,24 @@ Locks: as queue_reserve; with rate_per_second as _queue_admit before the message
 differs: the rows are sent before the call''s own transaction is committed: a client reads a CALL to its end before it
 believes them.'
 begin
-    declare v_own boolean;
-    declare v_now bigint;
+    declare v_own, v_keeps boolean;
+    declare v_now, v_entry bigint;
     declare v_entries longtext character set utf8mb4;
+    declare v_seed varchar(64) character set ascii;
     declare exit handler for sqlexception begin call _queue_undo(v_own); resignal; end;
     call _queue_begin(v_own);
     call _queue_drain_inbox();
     call queue_now(v_now);
-    call _queue_pop_take(in_kind, in_max_messages, in_options, v_now, v_entries);
+    call _queue_deliver(in_kind, null, in_max_messages, in_options, true, v_now, v_entry, v_entries, v_seed, v_keeps);
     select q.p_kind, q.p_key, q.payload, q.payload_bytes, q.headers, q.priority, q.scheduled_at,
         q.scheduled_at_initially, q.created_at, v_now as reserved_at, q.attempts + 1 as attempts, null as reserved_by,
         q.errors
-    from json_table(v_entries, '$[*]' columns (place for ordinality, entry bigint path '$')) j
+    from json_table(coalesce(v_entries, '[]'), '$[*]' columns (place for ordinality, entry bigint path '$')) j
         straight_join delayed_queue q force index (primary) on q.entry = j.entry
     order by j.place for update /*!80000 of q */;
-    call _queue_pop_end(in_kind, v_entries, v_now);
+    if v_entries is not null then
+        call _queue_end_many(v_entries, v_keeps, 'popped', v_now);
+    end if;
     call _queue_commit(v_own);
 end $$
 delimiter ;

@@ -14,7 +14,7 @@ kept. in_to_kind: where it went, NULL: nowhere.
 in_now: the time of the call.
 Locks: the next in the line of its order key; then the key of what is pending.
 differs: one message, because a procedure has no arrays; that it names semaphores is noted for the end of the call. What
-is plain ends in one statement in _queue_ack, _queue_ack_many and _queue_pop_end.'
+is plain ends in one statement in _queue_ack, and many together in _queue_end_many.'
 begin
     declare v_kind varchar(100) collate exact;
     declare v_key varchar(200) collate exact;

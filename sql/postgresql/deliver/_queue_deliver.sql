@@ -126,5 +126,4 @@ in_kind: the settings of the kind. in_max: how many messages. in_now: the time o
 ends; NULL: they end, as popped. in_worker: who takes them. in_seed: what their secrets are made of, with their entries.
 in_where: what they must match, see _queue_where; NULL: anything.
 Result and locks: those of queue_reserve and queue_pop; the receipt of a popped message is NULL.
-differs: a procedure of MariaDB and MySQL can't hand rows to another one, so _queue_reserve_many and _queue_pop_take
-hand over entries.$$;
+differs: a procedure of MariaDB and MySQL can't hand rows to another one, so it hands over entries there.$$;

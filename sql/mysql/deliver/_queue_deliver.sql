@@ -1,0 +1,96 @@
+-- calls: _queue_admit, _queue_admitted, _queue_begin_delivery, _queue_check_count, _queue_check_key,
+--     _queue_check_kind, _queue_check_options, _queue_check_roles, _queue_claim_slots, _queue_defaults,
+--     _queue_groups_due, _queue_number, _queue_random, _queue_take_deliverable, _queue_take_with_permits,
+--     _queue_upkeep, _queue_use, _queue_where
+-- changes: queue_count
+drop procedure if exists _queue_deliver;
+delimiter $$
+create procedure _queue_deliver(in in_kind text collate exact, in in_worker text collate exact,
+    in in_max_messages int, in in_options longtext character set utf8mb4, in in_popped boolean, in in_now bigint,
+    out out_entry bigint, out out_entries longtext character set utf8mb4,
+    out out_seed varchar(64) character set ascii, out out_keeps boolean)
+    comment 'The verb deliver: takes messages in the order of delivery, as many as limits and semaphores allow. A
+reserve holds them; what is popped stays locked as it is, for queue_pop to send and end.
+in_kind, in_worker, in_max_messages, in_options, and the errors: those of queue_reserve. in_popped: whether it is a pop:
+max_reserved doesn''t count for it, and in_worker doesn''t matter. in_now: the time of the call, after
+_queue_drain_inbox. out_entry: the message, where it is one. out_entries: the messages, a JSON array of their entries;
+NULL: none. out_seed: what their secrets are made of, see _queue_begin_delivery. out_keeps: whether the kind keeps
+history, keys or a log.
+Locks: those of queue_reserve.
+differs: it checks what it was given, too; the short way of a reserve is in _queue_reserve, since a statement costs more
+inside of a procedure.'
+begin
+    declare v_until, v_looked, v_tokens bigint;
+    declare v_timeout, v_given decimal(30,6) default null;
+    declare v_most, v_number, v_expired, v_limit, v_part int;
+    declare v_none, v_rate decimal(30,6);
+    declare v_slots longtext character set ascii;
+    declare v_paused, v_guarded, v_restricted boolean default false;
+    declare v_expires decimal(20,6);
+    declare v_shape, v_where longtext character set utf8mb4;
+    declare v_worker text collate exact default coalesce(in_worker, left(concat(user(), '/', connection_id()), 200));
+    declare v_max int default coalesce(in_max_messages, 1);
+    declare continue handler for not found begin end;
+    call _queue_check_kind(in_kind, 100, 'kind');
+    call _queue_check_count(v_max, 'max_messages', 10000);
+    call _queue_check_key(v_worker, 'worker');
+    set out_keeps = false;
+    select k.timeout_seconds, coalesce(k.max_attempts, 2147483647), k.paused, k.payload_shape, k.history_seconds > 0
+        or k.dedup_seconds > 0 or k.log_seconds > 0, k.expires_seconds, k.semaphores,
+            if(in_popped, null, k.max_reserved), k.rate_per_second, k.roles is not null
+    into v_timeout, v_most, v_paused, v_shape, out_keeps, v_expires, v_guarded, v_limit, v_rate, v_restricted
+        from queue_kind k where k.p_kind = in_kind;
+    if v_most is null then
+        call _queue_defaults(v_timeout, v_most, v_none, v_none, v_none, v_none);
+    end if;
+    if v_restricted then
+        call _queue_check_roles(json_array(in_kind));
+    end if;
+    if in_options is not null then
+        call _queue_check_options(in_options, if(in_popped, 'where', 'timeout_seconds,where'), 'options');
+        call _queue_where(in_options, v_where);
+        call _queue_number(in_options, 'timeout_seconds', 0.001, 31536000, v_given);
+    end if;
+    -- a pop has the permits of its messages until the transaction ends
+    set v_until = if(in_popped, in_now + 1, in_now + coalesce(v_given, v_timeout) * 1000000);
+    set out_entry = null, out_entries = null;
+    if @pyqueue_seed is null and not in_popped then
+        call _queue_random(@pyqueue_seed); -- it takes some microseconds, and only this session can read it
+    end if;
+    if v_expires is not null then
+        call _queue_use(in_kind, v_expires, in_now);
+    end if;
+    if not v_paused and coalesce(v_limit, v_rate) is not null then
+        call _queue_admit(in_kind, v_limit, v_rate, in_now, v_max, v_slots, v_tokens, v_part);
+    end if;
+    if not v_paused and v_max > 0 then
+        call _queue_groups_due(in_now, v_looked);
+        if v_guarded then
+            call _queue_take_with_permits(in_kind, v_max, v_most, v_shape, v_until, in_now, v_where, out_entries,
+                v_number, v_expired);
+        else
+            call _queue_take_deliverable(in_kind, v_max, v_most, v_shape, in_now, v_where, out_entries, v_number,
+                v_expired);
+        end if;
+        if out_entries is not null and not in_popped then
+            set out_seed = sha2(concat(@pyqueue_seed, uuid_short()), 256);
+            call _queue_begin_delivery(out_entries, v_number, v_until, in_now, v_worker, out_seed);
+            if v_limit is not null then
+                call _queue_claim_slots(in_kind, v_slots, out_entries, out_seed);
+            end if;
+        end if;
+        if v_rate is not null then
+            call _queue_admitted(in_kind, v_rate, v_number, v_tokens, v_part);
+        end if;
+        if v_expired > 0 then
+            insert into queue_count (id, p_kind, expired) values (uuid_short(), in_kind, v_expired);
+        end if;
+        if rand() < 0.05 then
+            call _queue_upkeep(in_kind, out_keeps, in_now, 40 * v_max);
+        end if;
+    end if;
+    if v_number = 1 then
+        set out_entry = json_extract(out_entries, '$[0]');
+    end if;
+end $$
+delimiter ;

@@ -1,0 +1,66 @@
+-- calls: _queue_advance_each, _queue_end
+-- changes: delayed_queue, queue_count
+drop procedure if exists _queue_end_many;
+delimiter $$
+create procedure _queue_end_many(in in_entries longtext character set utf8mb4, in in_keeps boolean,
+    in in_outcome varchar(10) character set utf8mb4, in in_now bigint)
+    comment 'The verb end for many messages: together where nothing of them is kept, each by _queue_end where something
+is.
+in_entries: a JSON array of their entries, locked already. in_keeps: whether a kind of theirs keeps history, keys or a
+log, or something is pending. in_outcome: acked or popped. in_now: the time of the call.
+Locks: the next in the lines of their order keys.
+differs: on PostgreSQL _queue_end takes many.'
+begin
+    declare v_entry bigint;
+    declare v_lines, v_guarded longtext character set utf8mb4;
+    declare v_done boolean default false;
+    declare c cursor for
+        select j.entry from json_table(in_entries, '$[*]' columns (entry bigint path '$')) j order by j.entry;
+    if in_keeps then
+        open c;
+        messages: loop
+            begin
+                declare continue handler for not found set v_done = true;
+                fetch c into v_entry;
+            end;
+            if v_done then
+                leave messages;
+            end if;
+            call _queue_end(v_entry, in_outcome, null, in_now);
+        end loop;
+        close c;
+    else
+        insert into queue_count (id, p_kind, pushed, reserved, acked, popped)
+        select uuid_short(), q.p_kind, sum(q.source_kind is null), sum(q.deliveries),
+            if(in_outcome = 'acked', count(*), null), if(in_outcome = 'popped', count(*), null)
+        from json_table(in_entries, '$[*]' columns (entry bigint path '$')) j
+            straight_join delayed_queue q force index (primary) on q.entry = j.entry
+        group by q.p_kind;
+        /*M!100600 set statement sql_safe_updates = 0 for */
+        delete q from json_table(in_entries, '$[*]' columns (entry bigint path '$')) j
+            straight_join delayed_queue q force index (primary) on q.entry = j.entry and q.order_key is null
+                and q.semaphores is null;
+        if row_count() < json_length(in_entries) then -- the others stand in lines, or have permits
+            /*M!100600 set statement group_concat_max_len = 1000000000 for */
+            select json_arrayagg(json_array(q.p_kind, q.order_key, q.entry)) into v_lines
+            from json_table(in_entries, '$[*]' columns (entry bigint path '$')) j
+                straight_join delayed_queue q force index (primary) on q.entry = j.entry and q.order_key is not null;
+            /*M!100600 set statement group_concat_max_len = 1000000000 for */
+            select json_arrayagg(q.entry) into v_guarded
+            from json_table(in_entries, '$[*]' columns (entry bigint path '$')) j
+                straight_join delayed_queue q force index (primary) on q.entry = j.entry and q.semaphores is not null;
+            /*M!100600 set statement sql_safe_updates = 0 for */
+            delete q from json_table(in_entries, '$[*]' columns (entry bigint path '$')) j
+                straight_join delayed_queue q force index (primary) on q.entry = j.entry;
+        end if;
+        if v_guarded is not null then -- as _queue_permits_note; their permits say which semaphores they have
+            set @pyqueue_permit_entries = json_merge_preserve(convert(coalesce(@pyqueue_permit_entries,
+                '[]') using utf8mb4), v_guarded),
+                @pyqueue_permit_names = convert(coalesce(@pyqueue_permit_names, '[]') using utf8mb4);
+        end if;
+        if v_lines is not null then
+            call _queue_advance_each(v_lines, in_now);
+        end if;
+    end if;
+end $$
+delimiter ;
