@@ -1780,7 +1780,7 @@ Locks: the messages, and as many (20 at the least) that have come due; what othe
 Where entries that died lie before the living ones and can''t be cleaned away, because a read view is open, a scan from
 the start is slow. So each session keeps a cursor, in @pyqueue_cursors: it scans from where it last found something;
 every 0.4 s from the older marks, where the cursor was 3 to 6 s ago, so that what was committed late is found; and from
-the start 2% of the time, by which expired holds are found. Where a scan from the start is fast (a millisecond and 5 µs
+the start 2% of the time, by which expired holds are found. Where a scan from the start is fast (a millisecond and 15 µs
 a message; on a busy machine any scan may take some hundred µs), it keeps none, and the order is exact; with one a
 message that is pushed with a time in the past may come some seconds late.
 A cursor, by kind (null: none; {} after one slow scan; whole after two, or one of over 20 ms): start_at, marks_at: when
@@ -1839,7 +1839,7 @@ begin
     end loop;
     if v_from = 'cursor' and not v_new and v_start < v_turn then
         set @pyqueue_cursors = json_set(@pyqueue_cursors, v_path, json_extract(v_cursor, '$'));
-    elseif (v_cursor is not null or v_took > 1000 + 5 * in_max)
+    elseif (v_cursor is not null or v_took > 1000 + 15 * in_max)
         and not (v_cold and v_took < 20000) then -- the first call of a session is slow for other reasons
         call _queue_keep_cursor(in_kind, v_path, v_cursor, v_from, v_start, v_took, in_max, out_entries, in_now);
     end if;
@@ -2079,7 +2079,7 @@ begin
                 order by q.ready_rank, q.ready_at, q.entry limit 1 for update skip locked;
                 call _queue_ticks(v_took);
                 set v_took = v_took - v_start, v_done = not v_ends;
-                if v_took > 1005 or v_kept = 0 then -- see _queue_take
+                if v_took > 1015 or v_kept = 0 then -- see _queue_take
                     call _queue_keep_cursor(in_kind, v_path, if(v_kept = 0, '{}', null), 'start', v_start, v_took, 1,
                         concat('[', out_entry, ']'), v_now);
                 end if;
@@ -2622,7 +2622,7 @@ keep: begin
             straight_join delayed_queue q force index (primary) on q.entry = j.entry
         group by q.ready_rank order by q.ready_rank;
     if in_from = 'start' then
-        if in_took >= if(json_length(in_cursor) > 0, 5000, 1000 + 5 * in_max)
+        if in_took >= if(json_length(in_cursor) > 0, 5000, 1000 + 15 * in_max)
             and coalesce(json_extract(in_cursor, '$.took'), 0) <= 5000 then
             call _queue_ticks(v_took); -- the machine may have stood still: once more
             select count(*) into v_again from (
@@ -2632,7 +2632,7 @@ keep: begin
             call _queue_ticks(v_again);
             set v_took = least(in_took, v_again - v_took);
         end if;
-        if v_took <= 1000 + 5 * in_max then
+        if v_took <= 1000 + 15 * in_max then
             set @pyqueue_cursors = json_set(@pyqueue_cursors, in_path, null);
             call _queue_forget_cursors(in_kind, null);
             leave keep;

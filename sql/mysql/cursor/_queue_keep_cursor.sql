@@ -23,7 +23,7 @@ keep: begin
             straight_join delayed_queue q force index (primary) on q.entry = j.entry
         group by q.ready_rank order by q.ready_rank;
     if in_from = 'start' then
-        if in_took >= if(json_length(in_cursor) > 0, 5000, 1000 + 5 * in_max)
+        if in_took >= if(json_length(in_cursor) > 0, 5000, 1000 + 15 * in_max)
             and coalesce(json_extract(in_cursor, '$.took'), 0) <= 5000 then
             call _queue_ticks(v_took); -- the machine may have stood still: once more
             select count(*) into v_again from (
@@ -33,7 +33,7 @@ keep: begin
             call _queue_ticks(v_again);
             set v_took = least(in_took, v_again - v_took);
         end if;
-        if v_took <= 1000 + 5 * in_max then
+        if v_took <= 1000 + 15 * in_max then
             set @pyqueue_cursors = json_set(@pyqueue_cursors, in_path, null);
             call _queue_forget_cursors(in_kind, null);
             leave keep;

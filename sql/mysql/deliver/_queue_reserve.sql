@@ -55,7 +55,7 @@ begin
                 order by q.ready_rank, q.ready_at, q.entry limit 1 for update skip locked;
                 call _queue_ticks(v_took);
                 set v_took = v_took - v_start, v_done = not v_ends;
-                if v_took > 1005 or v_kept = 0 then -- see _queue_take
+                if v_took > 1015 or v_kept = 0 then -- see _queue_take
                     call _queue_keep_cursor(in_kind, v_path, if(v_kept = 0, '{}', null), 'start', v_start, v_took, 1,
                         concat('[', out_entry, ']'), v_now);
                 end if;

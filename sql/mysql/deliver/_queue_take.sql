@@ -13,7 +13,7 @@ Locks: the messages, and as many (20 at the least) that have come due; what othe
 Where entries that died lie before the living ones and can''t be cleaned away, because a read view is open, a scan from
 the start is slow. So each session keeps a cursor, in @pyqueue_cursors: it scans from where it last found something;
 every 0.4 s from the older marks, where the cursor was 3 to 6 s ago, so that what was committed late is found; and from
-the start 2% of the time, by which expired holds are found. Where a scan from the start is fast (a millisecond and 5 µs
+the start 2% of the time, by which expired holds are found. Where a scan from the start is fast (a millisecond and 15 µs
 a message; on a busy machine any scan may take some hundred µs), it keeps none, and the order is exact; with one a
 message that is pushed with a time in the past may come some seconds late.
 A cursor, by kind (null: none; {} after one slow scan; whole after two, or one of over 20 ms): start_at, marks_at: when
@@ -72,7 +72,7 @@ begin
     end loop;
     if v_from = 'cursor' and not v_new and v_start < v_turn then
         set @pyqueue_cursors = json_set(@pyqueue_cursors, v_path, json_extract(v_cursor, '$'));
-    elseif (v_cursor is not null or v_took > 1000 + 5 * in_max)
+    elseif (v_cursor is not null or v_took > 1000 + 15 * in_max)
         and not (v_cold and v_took < 20000) then -- the first call of a session is slow for other reasons
         call _queue_keep_cursor(in_kind, v_path, v_cursor, v_from, v_start, v_took, in_max, out_entries, in_now);
     end if;
