@@ -592,6 +592,18 @@ def test_what_nobody_forgets_is_pruned_after_a_week(queue: Session, clock: Clock
     assert reserve(queue, 1) == []
 
 
+def test_a_read_that_nobody_goes_on_with_is_forgotten_after_a_week(queue: Session, clock: Clock) -> None:
+    push(queue, "a")
+    plan(queue)
+    reserve(queue, 1, plan=1, timeout_seconds=30 * DAY)
+    clock.advance(6 * DAY)
+    queue.prune()
+    assert plan(queue) == (2, [0])
+    clock.advance(7 * DAY)
+    queue.prune()
+    assert plan(queue) == (1, None)
+
+
 def test_what_came_of_a_write_is_pruned_after_a_week(queue: Session, clock: Clock) -> None:
     publish(queue, stage(queue, row("a")), job="j")
     queue.prune()

@@ -230,6 +230,9 @@ def test_C4_what_has_ended_is_replayed(queue: Session, clock: Clock) -> None:
     ]
     assert found[0].created_at == found[0].scheduled_at_initially == clock.now
     assert queue.replay("k") == Redriven(0, 5), "their keys are there"
+    queue.define("logged", log_seconds=60)
+    assert queue.replay("k", to_kind="logged") == Redriven(5, 0)
+    assert [event.key for event in queue.read("logged", "r", 10)] == keys(found), "in the log, too"
 
 
 def test_C4_a_filter_says_what_is_replayed(queue: Session, clock: Clock) -> None:

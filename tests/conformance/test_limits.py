@@ -136,6 +136,8 @@ def test_an_extension_keeps_the_place(queue: Session, clock: Clock) -> None:
 
 def test_what_is_held_when_the_first_limit_is_set_counts(queue: Session) -> None:
     fill(queue)
+    fill(queue, "others")
+    assert len(queue.reserve("others", None, 9)) > 3, "which are nothing to this one"
     early = receipts(queue.reserve("calls", None, 5))
     queue.define("calls", max_reserved=3)
     for receipt in early[:2]:

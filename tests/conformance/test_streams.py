@@ -303,6 +303,7 @@ def test_K6_who_begins_now_has_missed_nothing_also_where_all_of_the_log_is_prune
         pass
     assert queue.read("k", "r", 10, start="now") == []
     assert queue.read("#", "all", 10, start="now", events=EVERYTHING) == []
+    assert queue.read("k", "acks", 10, events=["acked"]) == [], "nor who begins with the oldest that is kept"
     queue.push("k", "new", 1)
     for name, reader in (("k", "r"), ("#", "all")):
         assert short(queue.read(name, reader, 10)) == ["pushed new"]

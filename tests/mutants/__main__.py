@@ -36,6 +36,7 @@ from tests.servers.memory import in_memory
 from tests.servers.plugin import variable
 from tests.servers.starting import start
 from tools import house
+from tools.expand_mysql import expand
 
 REVISION = "0001_initial"
 ROOMS = ("conformance", "schema", "worker", "model", "concurrency")
@@ -120,10 +121,12 @@ class Place:
 
     def _frozen(self, mutant: Mutant) -> Iterator[tuple[Path, tuple[str, str]]]:
         """Give the frozen text without and with the mutant in it."""
-        start, end = mutant.around
+        (start, end), dialect = mutant.around, mutant.file.split("/")[1]
         old = mutant.source[start:end]
         new = mutant.source[start : mutant.start] + mutant.text + mutant.source[mutant.end : end]
-        for path in (self.tree / "migrations/frozen" / mutant.file.split("/")[1]).glob(f"{REVISION}.*.sql"):
+        if dialect == "mysql":
+            old, new = expand(old), expand(new)
+        for path in (self.tree / "migrations/frozen" / dialect).glob(f"{REVISION}.*.sql"):
             text = path.read_text(encoding="utf-8")
             if old in text and not path.name.endswith(".down.sql"):
                 yield path, (text, text.replace(old, new, 1))

@@ -1,0 +1,164 @@
+"""Who waits for whom: who waits has locked nothing that others want first, and what others have is left to them."""
+
+from __future__ import annotations
+
+import time
+from concurrent.futures import ThreadPoolExecutor
+from contextlib import contextmanager
+from typing import TYPE_CHECKING, TypeVar
+
+import pytest
+
+from tests.conformance import test_batches as batches
+from tests.conformance.steps import keys, outcomes, receipts, state, take
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterator
+    from concurrent.futures import Future
+
+    from tests.conformance.fixtures import Clock, Connect
+    from tests.conformance.harness import Harness, Session
+
+T = TypeVar("T")
+PATIENCE_S = 60
+
+
+@contextmanager
+def waiting(harness: Harness, session: Session, call: Callable[[Session], T]) -> Iterator[Future[T]]:
+    """Make a call that waits for another session, which ends in the course of the block."""
+    with ThreadPoolExecutor(1) as pool:
+        running = pool.submit(call, session)
+        deadline = time.monotonic() + PATIENCE_S
+        while not harness.waits(session):
+            assert not running.done(), f"it waited for nobody: {running.result()}"
+            assert time.monotonic() < deadline
+            time.sleep(0.005)
+        yield running
+
+
+def test_a_batch_that_waits_for_a_line_has_not_locked_the_next(
+    queue: Session, connect: Connect, harness: Harness
+) -> None:
+    first = connect(autocommit=False)
+    first.push("k", "x", 0, order_key="a")
+    batch = [{"key": line, "payload": 0, "order_key": line} for line in "ba"]
+    with waiting(harness, connect(), lambda session: session.push_many("k", batch)) as pushed:
+        assert queue.push("k", "y", 0, order_key="b").outcome == "created"
+        first.commit()
+        assert outcomes(pushed.result(PATIENCE_S)) == ["created"] * 2
+
+
+def test_acks_that_wait_for_a_line_have_not_locked_the_next(
+    queue: Session, connect: Connect, harness: Harness
+) -> None:
+    for line in "ab":
+        queue.push("k", line, 0, order_key=line)
+    held = receipts(reversed(queue.reserve("k", None, 2)))
+    first = connect(autocommit=False)
+    first.push("k", "x", 0, order_key="a")
+    with waiting(harness, connect(), lambda session: session.ack_many(held)) as acked:
+        assert queue.push("k", "y", 0, order_key="b").outcome == "created"
+        first.commit()
+        assert outcomes(acked.result(PATIENCE_S)) == ["acked"] * 2
+    assert sorted(keys(queue.reserve("k", None, 9))) == ["x", "y"]
+
+
+def test_dead_letters_of_one_key_go_to_their_kinds_in_order(
+    queue: Session, connect: Connect, harness: Harness
+) -> None:
+    held: list[str] = []
+    for kind in "ba":
+        queue.push(kind, "x", 0)
+        held.append(take(queue, kind)[1])
+    first = connect(autocommit=False)
+    first.push("a.dead", "x", 0)
+    with waiting(harness, connect(), lambda session: session.nack_many(held, final=True)) as dead:
+        assert queue.push("b.dead", "x", 0).outcome == "created"
+        first.rollback()
+        assert outcomes(dead.result(PATIENCE_S)) == ["dead"] * 2
+
+
+@pytest.mark.parametrize("many", [1, 25])
+def test_what_has_come_due_for_another_transaction_is_passed_over(
+    queue: Session, connect: Connect, clock: Clock, many: int
+) -> None:
+    queue.push_many("k", [{"key": f"{n:02}", "payload": 0, "delay_seconds": 5} for n in range(many)])
+    clock.advance(5)
+    other = connect(autocommit=False)
+    assert keys(other.reserve("k")) == ["00"]
+    found = keys(queue.reserve("k"))
+    assert len(found) == min(many - 1, 1)
+    assert "00" not in found
+
+
+def test_who_finds_no_room_at_a_semaphore_keeps_nobody_waiting_there(
+    queue: Session, connect: Connect
+) -> None:
+    queue.semaphore("s", 1)
+    queue.push("elsewhere", "a", 0, semaphores=["s"])
+    queue.push("k", "b", 0, semaphores=["s"])
+    [receipt] = receipts(queue.reserve("elsewhere"))
+    other = connect(autocommit=False)
+    assert other.reserve("k") == []
+    assert queue.ack(receipt).outcome == "acked"
+    assert state(queue, "k", "b") == "ready"
+
+
+def test_semaphores_that_have_nothing_in_common_wait_for_nobody(queue: Session, connect: Connect) -> None:
+    for name in "stu":
+        queue.semaphore(name, 1)
+    queue.push("k", "t", 0, semaphores=["t"])
+    queue.push("k", "both", 0, semaphores=["t", "u"])
+    queue.push("k", "s", 0, semaphores=["s"])
+    of_t, of_s = receipts(queue.reserve("k", None, 3))
+    other = connect(autocommit=False)
+    other.ack(of_t)
+    assert queue.ack(of_s).outcome == "acked"
+    other.commit()
+    assert keys(queue.reserve("k", None, 3)) == ["both"]
+
+
+def test_who_plans_what_another_is_making_waits_and_makes_it_no_second_time(
+    queue: Session, connect: Connect, harness: Harness, clock: Clock
+) -> None:
+    queue.schedule("hourly", "k", 0, every_seconds=3600)
+    clock.advance(3600)
+    ticking = connect(autocommit=False)
+    assert ticking.tick() == 1
+    with waiting(harness, connect(), lambda s: s.schedule("hourly", "k", 1, every_seconds=3600)) as planned:
+        ticking.commit()
+        next_at = planned.result(PATIENCE_S).next_at
+    assert next_at is not None
+    assert next_at > clock.now
+    assert queue.tick() == 0
+
+
+def test_of_two_who_end_a_schedule_one_did(queue: Session, connect: Connect, harness: Harness) -> None:
+    queue.schedule("hourly", "k", 0, every_seconds=3600)
+    first = connect(autocommit=False)
+    assert first.unschedule("hourly")
+    with waiting(harness, connect(), lambda session: session.unschedule("hourly")) as second:
+        first.commit()
+        assert not second.result(PATIENCE_S)
+
+
+def test_what_one_prunes_nobody_waits_for(queue: Session, connect: Connect, clock: Clock) -> None:
+    queue.define("k", history_seconds=60, dedup_seconds=60, log_seconds=60)
+    queue.group("g", "then", members=2, keep_seconds=60)
+    queue.push_many("k", [{"key": key, "payload": 0} for key in "ab"], group="g")
+    queue.ack_many(receipts(queue.reserve("k", None, 2)))
+    queue.pop("then")
+    queue.push_many("mail", [{"key": key, "payload": 0} for key in "cd"])
+    assert len(batches.reserve(queue, 1, most=1)) == 1
+    batches.commit(queue, 1, keep=True)
+    assert batches.plan(queue, "reader/2") == (1, None)
+    assert len(batches.reserve(queue, 2, plan=1)) == 1
+    batches.stage(queue, batches.row("e"))
+    batches.publish(queue, batches.stage(queue, batches.row("f")), job="j")
+    clock.advance(366 * batches.DAY)
+    other = connect(autocommit=False)
+    pruned = other.prune()
+    assert pruned > 0
+    assert queue.prune() == 0
+    other.rollback()
+    assert queue.prune() == pruned
