@@ -162,3 +162,25 @@ def test_what_one_prunes_nobody_waits_for(queue: Session, connect: Connect, cloc
     assert queue.prune() == 0
     other.rollback()
     assert queue.prune() == pruned
+
+
+def test_settings_that_are_not_committed_keep_nobody_waiting(queue: Session, connect: Connect) -> None:
+    for kind in ("k", "k.dead", "to"):
+        queue.define(kind, timeout_seconds=60, history_seconds=60)
+    other = connect(autocommit=False)
+    for kind in ("k", "k.dead", "to"):
+        other.define(kind, timeout_seconds=5, history_seconds=0)
+        other.pause(kind)
+    queue.push_many("k", [{"key": key, "payload": 0} for key in "abcdefgh"])
+    queue.push("k", "i", 0, on_duplicate="replace")
+    held = receipts(queue.reserve("k", None, 7))
+    assert outcomes(queue.ack_many(held[:2])) == ["acked"] * 2
+    assert queue.ack(held[2]).outcome == "acked"
+    assert queue.move(held[3], "to").outcome == "moved"
+    assert outcomes(queue.nack_many(held[4:6], final=True)) == ["dead"] * 2
+    assert queue.nack(held[6]).outcome == "retry"
+    assert (queue.redrive("k.dead").went, len(queue.pop("k", 2))) == (2, 2)
+    assert queue.publish("topic", "x", 0) == []
+    assert queue.wait("k", 0) == "k"
+    assert queue.prune() >= 0
+    assert queue.purge("k") == 3

@@ -3037,7 +3037,7 @@ begin
     declare v_bytes longblob;
     declare v_priority, v_source_priority smallint;
     declare v_initially, v_member bigint;
-    declare v_attempts int;
+    declare v_attempts, v_guarded int;
     declare v_by varchar(200) character set utf8mb4;
     declare v_suffix varchar(200) character set utf8mb4 default '';
     declare v_letter bigint;
@@ -3051,9 +3051,9 @@ begin
     from delayed_queue q where q.entry = in_entry for update;
     select k.dead_letter_kind, k.roles into v_to_kind, v_roles from queue_kind k where k.p_kind = v_kind;
     set v_to_kind = coalesce(v_to_kind, concat(left(v_kind, 95), '.dead'));
-    -- one that dies again
-    if v_roles is not null and not exists (select 1 from queue_kind k
-        where k.p_kind = v_to_kind and k.roles is not null) then
+    -- not EXISTS in an IF, which would lock the row on MariaDB; there are some where one dies again
+    select count(k.roles) into v_guarded from queue_kind k where k.p_kind = v_to_kind;
+    if v_roles is not null and v_guarded = 0 then
         insert into queue_kind (p_kind, roles) values (v_to_kind, v_roles)
         on duplicate key update roles = coalesce(queue_kind.roles, v_roles);
     end if;
@@ -4070,6 +4070,7 @@ begin
     declare v_outcome varchar(10) character set utf8mb4;
     declare v_most bigint default coalesce(in_max_messages, 9223372036854775807);
     declare v_went, v_stayed bigint;
+    declare v_draining boolean;
     begin declare v_own boolean; declare v_tries int default 0; again: loop begin
         declare v_done boolean default false;
         declare c cursor for
@@ -4105,7 +4106,9 @@ begin
             from delayed_queue q where q.entry = v_entry for update;
             set v_outcome = 'ignored';
             set v_created = null;
-            if not exists (select 1 from queue_kind k where k.p_kind = v_kind and k.draining) then
+            -- not EXISTS in an IF, which would lock the row on MariaDB
+            select max(k.draining) into v_draining from queue_kind k where k.p_kind = v_kind;
+            if v_draining is not true then
                 call _queue_put(v_created, v_kind, v_key, v_payload, v_bytes, v_headers, v_priority, v_now, v_now, 0,
                     null, 'ignore', null, v_route, null, v_member, v_order, v_semaphores, v_at, v_outcome);
             end if;
@@ -8441,7 +8444,7 @@ begin
     declare v_key varchar(200) character set utf8mb4 collate /*!80017 utf8mb4_0900_bin *//*M!100600 utf8mb4_nopad_bin */;
     declare v_payload, v_headers longtext character set utf8mb4;
     declare v_bytes longblob;
-    declare v_priority, v_attempts, v_max_attempts int;
+    declare v_priority, v_attempts, v_max_attempts, v_guarded int;
     declare v_delay decimal(30,6);
     declare v_at, v_entry bigint;
     declare v_error text character set utf8mb4;
@@ -8455,7 +8458,8 @@ begin
             sqlstate 'PQ007'
             get diagnostics condition 1 v_error = message_text;
         -- who takes it in is not who put it there
-        if exists (select 1 from queue_kind k where k.p_kind = v_kind and k.roles is not null) then
+        select count(k.roles) into v_guarded from queue_kind k where k.p_kind = v_kind;
+        if v_guarded > 0 then
             call _queue_fail('PQ007', 'kind', v_kind,
                 'takes nothing from an inbox without its trigger, since that can''t say who wrote it');
         end if;
@@ -8531,7 +8535,7 @@ begin
         call _queue_stage_remove(v_part, in_max - out_pruned, v_rows);
         set out_pruned = out_pruned + v_rows;
     end loop;
-    -- the oldest first without a lock, which EXISTS in an IF would take
+    -- the oldest first without a lock, which EXISTS in an IF would take on MariaDB
     select min(p.begun_at) <= in_now - 604800000000 into v_past from queue_stream_part p;
     if v_past then
         /*M!100600 set statement group_concat_max_len = 1000000000 for */
@@ -10507,9 +10511,11 @@ too.'
 begin
     declare v_folded, v_looked bigint;
     declare v_pruned bigint;
-    declare v_late boolean;
+    declare v_filter, v_late boolean;
     declare v_reaped longtext character set utf8mb4;
-    if exists (select 1 from queue_kind k where k.p_kind = in_kind and k.filter_index) then
+    -- not EXISTS in an IF, which would lock the row on MariaDB
+    select max(k.filter_index) into v_filter from queue_kind k where k.p_kind = in_kind;
+    if v_filter then
         call _queue_prune_terms(10 * in_max, v_pruned);
     end if;
     call _queue_groups_due(in_now, v_looked);

@@ -17,7 +17,7 @@ begin
     declare v_bytes longblob;
     declare v_priority, v_source_priority smallint;
     declare v_initially, v_member bigint;
-    declare v_attempts int;
+    declare v_attempts, v_guarded int;
     declare v_by varchar(200) character set utf8mb4;
     declare v_suffix varchar(200) character set utf8mb4 default '';
     declare v_letter bigint;
@@ -31,9 +31,9 @@ begin
     from delayed_queue q where q.entry = in_entry for update;
     select k.dead_letter_kind, k.roles into v_to_kind, v_roles from queue_kind k where k.p_kind = v_kind;
     set v_to_kind = coalesce(v_to_kind, concat(left(v_kind, 95), '.dead'));
-    -- one that dies again
-    if v_roles is not null and not exists (select 1 from queue_kind k
-        where k.p_kind = v_to_kind and k.roles is not null) then
+    -- not EXISTS in an IF, which would lock the row on MariaDB; there are some where one dies again
+    select count(k.roles) into v_guarded from queue_kind k where k.p_kind = v_to_kind;
+    if v_roles is not null and v_guarded = 0 then
         insert into queue_kind (p_kind, roles) values (v_to_kind, v_roles)
         on duplicate key update roles = coalesce(queue_kind.roles, v_roles);
     end if;

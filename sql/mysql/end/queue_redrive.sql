@@ -23,6 +23,7 @@ begin
     declare v_outcome varchar(10) character set utf8mb4;
     declare v_most bigint default coalesce(in_max_messages, 9223372036854775807);
     declare v_went, v_stayed bigint;
+    declare v_draining boolean;
     begin atomic
         declare v_done boolean default false;
         declare c cursor for
@@ -55,7 +56,9 @@ begin
             from delayed_queue q where q.entry = v_entry for update;
             set v_outcome = 'ignored';
             set v_created = null;
-            if not exists (select 1 from queue_kind k where k.p_kind = v_kind and k.draining) then
+            -- not EXISTS in an IF, which would lock the row on MariaDB
+            select max(k.draining) into v_draining from queue_kind k where k.p_kind = v_kind;
+            if v_draining is not true then
                 call _queue_put(v_created, v_kind, v_key, v_payload, v_bytes, v_headers, v_priority, v_now, v_now, 0,
                     null, 'ignore', null, v_route, null, v_member, v_order, v_semaphores, v_at, v_outcome);
             end if;

@@ -10,7 +10,7 @@ begin
     declare v_key varchar(200) collate exact;
     declare v_payload, v_headers longtext character set utf8mb4;
     declare v_bytes longblob;
-    declare v_priority, v_attempts, v_max_attempts int;
+    declare v_priority, v_attempts, v_max_attempts, v_guarded int;
     declare v_delay decimal(30,6);
     declare v_at, v_entry bigint;
     declare v_error text character set utf8mb4;
@@ -24,7 +24,8 @@ begin
             sqlstate 'PQ007'
             get diagnostics condition 1 v_error = message_text;
         -- who takes it in is not who put it there
-        if exists (select 1 from queue_kind k where k.p_kind = v_kind and k.roles is not null) then
+        select count(k.roles) into v_guarded from queue_kind k where k.p_kind = v_kind;
+        if v_guarded > 0 then
             call _queue_fail('PQ007', 'kind', v_kind,
                 'takes nothing from an inbox without its trigger, since that can''t say who wrote it');
         end if;

@@ -9,9 +9,11 @@ too.'
 begin
     declare v_folded, v_looked bigint;
     declare v_pruned bigint;
-    declare v_late boolean;
+    declare v_filter, v_late boolean;
     declare v_reaped longtext character set utf8mb4;
-    if exists (select 1 from queue_kind k where k.p_kind = in_kind and k.filter_index) then
+    -- not EXISTS in an IF, which would lock the row on MariaDB
+    select max(k.filter_index) into v_filter from queue_kind k where k.p_kind = in_kind;
+    if v_filter then
         call _queue_prune_terms(10 * in_max, v_pruned);
     end if;
     call _queue_groups_due(in_now, v_looked);

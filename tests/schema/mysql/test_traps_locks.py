@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Any
 import pytest
 
 from tests.schema.mysql.catalogs import RECEIPT, run
-from tests.schema.mysql.world import call, push_keys
+from tests.schema.mysql.world import call, now, push_keys
 from tests.servers.databases import open_connection
 
 if TYPE_CHECKING:
@@ -90,6 +90,16 @@ def test_a_reserve_that_is_not_committed_blocks_nobody(
     assert len(take(other, 2 + 3 + 6)) == 2 + 3 + 6
     run(consumer, "rollback")
     assert sorted(take(other, 2)) == ["a", "c"]
+
+
+def test_settings_that_are_not_committed_keep_no_upkeep_waiting(
+    impatient: Callable[[], Connection[Any]],
+) -> None:
+    owner, other = impatient(), impatient()
+    call(other, "queue_define", "mail", '{"history_seconds": 1}')
+    run(owner, "start transaction")
+    call(owner, "queue_define", "mail", '{"filter_index": true}')
+    call(other, "_queue_upkeep", "mail", True, now(other), 40)  # what one reserve in twenty does
 
 
 class Worker:
