@@ -82,6 +82,27 @@ def test_D5_those_that_lack_nothing_else_are_woken_the_oldest_first(queue: Sessi
     assert (stands(queue), stands(queue, "t")) == ((1, 1, 0), (1, 1, 0))
 
 
+def test_D5_of_several_lines_the_oldest_comes_first(queue: Session) -> None:
+    for name in "stu":
+        queue.semaphore(name, 1)
+    queue.push("k", "holds", 1, semaphores=["s", "t"])
+    (receipt,) = hold(queue).values()
+    for key, names in (("old", "tu"), ("new", "su")):
+        queue.push("k", key, 1, semaphores=list(names))
+    queue.ack(receipt)
+    assert states(queue, "old", "new") == ["ready", "waiting"]
+
+
+def test_D5_a_long_line_for_another_keeps_nobody_waiting(queue: Session) -> None:
+    for name in "st":
+        queue.semaphore(name, 1)
+        fill(queue, f"holds {name}", semaphores=[name])
+    queue.push_many("k", [{"key": f"{n:03}", "payload": 1, "semaphores": ["t"]} for n in range(110)])
+    fill(queue, "last")
+    queue.ack(hold(queue, most=2)["holds s"])
+    assert states(queue, "000", "last") == ["waiting", "ready"]
+
+
 def test_D5_one_that_lacks_any_has_none(queue: Session) -> None:
     queue.semaphore("s", 1)
     queue.semaphore("t", 0)
@@ -477,6 +498,22 @@ def test_D5_who_is_told_of_room_at_a_time_to_come_keeps_nobody_waiting(queue: Se
     clock.advance(300)
     assert hold(queue) == {}
     assert stands(queue) == (1, 1, 1)
+
+
+def test_D5_who_waits_is_told_of_room_and_of_what_needs_none(queue: Session, clock: Clock) -> None:
+    queue.semaphore("s", 1)
+    fill(queue, "held", kind="other")
+    fill(queue, "a")
+    assert list(hold(queue, "other", timeout_seconds=60)) == ["held"]
+    assert queue.wait("k", 0) is None
+    queue.push("k", "free", 1)
+    assert queue.wait("k", 0) == "k"
+    queue.remove("k", "free")
+    clock.advance(60)
+    queue.pause("k")
+    assert queue.wait("k", 0) is None
+    queue.resume("k")
+    assert queue.wait("k", 0) == "k"
 
 
 def test_D5_kinds_that_are_paused_or_drained(queue: Session) -> None:

@@ -120,9 +120,15 @@ def test_a_push_leaves_the_id_that_was_inserted_last(connection: Connection[Any]
     assert run(connection, "select last_insert_id()") == before
 
 
-def test_epochs_are_folded(connection: Connection[Any]) -> None:
+def test_epochs_are_folded_and_who_folds_them_holds_nobody_up(connection: Connection[Any], url: str) -> None:
     for epoch in range(1, 300):
         another_server(connection, epoch=epoch)
     push_keys(connection, "a")
+    with open_connection(url) as other:
+        run(other, "begin")
+        call(other, "queue_prune", None)
+        run(connection, "set innodb_lock_wait_timeout = 1")
+        call(connection, "queue_prune", None)
+        run(other, "rollback")
     call(connection, "queue_prune", None)
     assert run(connection, "select count(*), min(epoch), max(epoch) from queue_epoch") == [(100, 201, 300)]
