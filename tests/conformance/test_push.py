@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
+from datetime import UTC, datetime
 from typing import TYPE_CHECKING, Any
 
 import pytest
 
-from pyqueue_sql import InvalidPayload
+from pyqueue_sql import InvalidOption, InvalidPayload
 from tests.conformance.steps import SECOND, keys, outcomes, take
 
 if TYPE_CHECKING:
@@ -18,6 +19,16 @@ def test_a_push_answers_what_it_made(queue: Session, clock: Clock) -> None:
     pushed = queue.push("mail", "a", 1, delay_seconds=2)
     assert (pushed.kind, pushed.key) == ("mail", "a")
     assert (pushed.scheduled_at, pushed.outcome) == (clock.now + 2 * SECOND, "created")
+
+
+def test_a_day_ends_at_24_hours_and_no_later(queue: Session) -> None:
+    ends = datetime(2030, 1, 2, tzinfo=UTC)
+    queue.push("mail", "a", 1, scheduled_at=ends)
+    queue.push("mail", "b", 1, scheduled_at="2030-01-01T24:00:00.000000Z")
+    assert len({message.scheduled_at for message in queue.peek("mail", 9)}) == 1
+    for later in ("01:00", "00:01", "00:00.000001", "00:01.000001"):
+        with pytest.raises(InvalidOption, match="scheduled_at"):
+            queue.push("mail", "c", 1, scheduled_at=f"2030-01-01T24:{later}Z")
 
 
 def test_without_a_key_each_push_gets_one_of_its_own_in_order_of_time(queue: Session, clock: Clock) -> None:
