@@ -170,16 +170,6 @@ def test_a_lowered_limit_lets_nothing_through_until_there_is_less(queue: Session
     assert queue.reserve("calls") == []
 
 
-def test_a_pop_holds_nothing_and_needs_no_place(queue: Session) -> None:
-    fill(queue, max_reserved=1)
-    (receipt,) = receipts(queue.reserve("calls", None, 10))
-    assert len(queue.pop("calls")) == 1
-    assert len(queue.pop("calls", 5)) == 5
-    assert queue.reserve("calls") == []
-    queue.ack(receipt)
-    assert len(queue.reserve("calls", None, 10)) == 1
-
-
 def test_what_is_undone_takes_no_place(queue: Session, connect: Connect) -> None:
     fill(queue, max_reserved=1)
     other = connect(autocommit=False)
