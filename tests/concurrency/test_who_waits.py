@@ -7,8 +7,6 @@ from concurrent.futures import ThreadPoolExecutor
 from contextlib import contextmanager
 from typing import TYPE_CHECKING, TypeVar
 
-import pytest
-
 from tests.conformance import test_batches as batches
 from tests.conformance.steps import keys, outcomes, receipts, state, take
 
@@ -76,19 +74,6 @@ def test_dead_letters_of_one_key_go_to_their_kinds_in_order(
         assert queue.push("b.dead", "x", 0).outcome == "created"
         first.rollback()
         assert outcomes(dead.result(PATIENCE_S)) == ["dead"] * 2
-
-
-@pytest.mark.parametrize("many", [1, 25])
-def test_what_has_come_due_for_another_transaction_is_passed_over(
-    queue: Session, connect: Connect, clock: Clock, many: int
-) -> None:
-    queue.push_many("k", [{"key": f"{n:02}", "payload": 0, "delay_seconds": 5} for n in range(many)])
-    clock.advance(5)
-    other = connect(autocommit=False)
-    assert keys(other.reserve("k")) == ["00"]
-    found = keys(queue.reserve("k"))
-    assert len(found) == min(many - 1, 1)
-    assert "00" not in found
 
 
 def test_who_finds_no_room_at_a_semaphore_keeps_nobody_waiting_there(

@@ -235,3 +235,15 @@ def test_a_redrive_that_is_rolled_back_wasnt(queue: Session, connect: Connect) -
     assert operator.redrive("mail.dead") == Redriven(1, 0)
     operator.rollback()
     assert (keys(queue.peek("mail.dead")), queue.peek("mail")) == (["a"], [])
+
+
+@pytest.mark.parametrize("end", ["pop", "ack_many"])
+def test_dead_letters_that_end_were_never_pushed(queue: Session, end: str) -> None:
+    for key in "ab":
+        die(queue, "k", key)
+    if end == "pop":
+        assert len(queue.pop("k.dead", 2)) == 2
+    else:
+        queue.ack_many(receipts(queue.reserve("k.dead", None, 2)))
+    [of_dead] = queue.stats("k.dead")
+    assert (of_dead.total, of_dead.pushed_total) == (0, 0)

@@ -375,6 +375,17 @@ def test_a_low_rate_gives_one_at_a_time(queue: Session, connect: Connect, clock:
         assert queue.reserve("calls") == []
 
 
+def test_what_finds_nothing_costs_nothing_of_the_rate(queue: Session, clock: Clock) -> None:
+    fill(queue, number=0, rate_per_second=0.1)
+    assert queue.reserve("calls") == queue.pop("calls", 9) == []
+    queue.push("calls", "a", 1)
+    assert keys(queue.pop("calls", 9)) == ["a"]
+    clock.advance(10)
+    assert queue.reserve("calls", None, 9) == []
+    queue.push("calls", "b", 1)
+    assert keys(queue.reserve("calls")) == ["b"]
+
+
 def test_the_rate_counts_for_all_sessions_and_both_limits_hold(
     queue: Session, connect: Connect, clock: Clock
 ) -> None:

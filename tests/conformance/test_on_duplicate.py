@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 import pytest
 
-from tests.conformance.steps import SECOND, outcomes, state, take
+from tests.conformance.steps import SECOND, outcomes, receipts, state, take
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -273,6 +273,14 @@ def test_of_several_pushes_onto_a_held_message_the_newest_counts(queue: Session)
         assert queue.push("mail", "a", number, on_duplicate="replace").outcome == "held"
     queue.ack(receipt)
     assert [message.payload for message in queue.reserve("mail", None, 9)] == [3]
+
+
+def test_a_batch_of_acks_leaves_what_was_pushed_onto_some_of_it(queue: Session) -> None:
+    queue.push_many("mail", [{"key": key, "payload": "old"} for key in "abc"])
+    held = receipts(queue.reserve("mail", None, 3))
+    assert queue.push("mail", "b", "new", on_duplicate="replace").outcome == "held"
+    assert outcomes(queue.ack_many(held)) == ["acked"] * 3
+    assert [(message.key, message.payload) for message in queue.reserve("mail", None, 3)] == [("b", "new")]
 
 
 def test_of_pushes_onto_a_held_message_each_counts_for_what_it_gives(queue: Session, clock: Clock) -> None:

@@ -94,11 +94,12 @@ def test_D5_of_several_lines_the_oldest_comes_first(queue: Session) -> None:
 
 
 def test_D5_a_long_line_for_another_keeps_nobody_waiting(queue: Session) -> None:
-    for name in "st":
+    for name in "stu":
         queue.semaphore(name, 1)
+    for name in "st":
         fill(queue, f"holds {name}", semaphores=[name])
     queue.push_many("k", [{"key": f"{n:03}", "payload": 1, "semaphores": ["t"]} for n in range(110)])
-    fill(queue, "last")
+    fill(queue, "last", semaphores=["s", "u"])
     queue.ack(hold(queue, most=2)["holds s"])
     assert states(queue, "000", "last") == ["waiting", "ready"]
 

@@ -6890,6 +6890,7 @@ begin
     begin declare v_own boolean; declare v_tries int default 0; again: loop begin
         declare v_now, v_every, v_seconds, v_minutes, v_hours, v_days, v_months, v_weekdays, v_until, v_at,
             v_due bigint;
+        declare v_before varchar(100) character set utf8mb4 collate /*!80017 utf8mb4_0900_bin *//*M!100600 utf8mb4_nopad_bin */;
         declare v_zone_seconds, v_attempts, v_max_attempts int;
         declare v_priority smallint;
         declare v_either, v_paused boolean;
@@ -6906,8 +6907,9 @@ begin
         call queue_now(v_now);
         call _queue_check_kind(in_name, 100, 'name');
         call _queue_check_kind(in_kind, 95, 'kind');
-        call _queue_check_roles(json_array(in_kind,
-            (select r.p_kind from queue_recurring r where r.name = in_name)));
+        -- not as a query in a call, which would lock the row on MariaDB
+        select max(r.p_kind) into v_before from queue_recurring r where r.name = in_name;
+        call _queue_check_roles(json_array(in_kind, v_before));
         set in_payload = coalesce(in_payload, 'null');
         call _queue_check_payload(in_payload, 'payload');
         call _queue_check_options(in_options, concat('every_seconds,daily_at,cron,time_zone,catch_up,until,paused,',
@@ -6974,11 +6976,14 @@ Locks: the schedule.'
 begin
     declare v_changed boolean;
     begin declare v_own boolean; declare v_tries int default 0; again: loop begin
+        declare v_kind varchar(100) character set utf8mb4 collate /*!80017 utf8mb4_0900_bin *//*M!100600 utf8mb4_nopad_bin */;
         declare exit handler for 1213, 1020 call _queue_retry(v_own, v_tries);
         declare exit handler for sqlexception begin call _queue_undo(v_own); resignal; end;
         call _queue_begin(v_own);
         call _queue_check_kind(in_name, 100, 'name');
-        call _queue_check_roles(json_array((select r.p_kind from queue_recurring r where r.name = in_name)));
+        -- not as a query in a call, which would lock the row on MariaDB
+        select max(r.p_kind) into v_kind from queue_recurring r where r.name = in_name;
+        call _queue_check_roles(json_array(v_kind));
         select count(*) > 0 into v_changed from queue_recurring r where r.name = in_name for update;
         delete r from queue_recurring r where r.name = in_name;
         call _queue_commit(v_own);

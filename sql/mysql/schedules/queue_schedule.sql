@@ -38,6 +38,7 @@ begin
     begin atomic
         declare v_now, v_every, v_seconds, v_minutes, v_hours, v_days, v_months, v_weekdays, v_until, v_at,
             v_due bigint;
+        declare v_before varchar(100) collate exact;
         declare v_zone_seconds, v_attempts, v_max_attempts int;
         declare v_priority smallint;
         declare v_either, v_paused boolean;
@@ -51,8 +52,9 @@ begin
         call queue_now(v_now);
         call _queue_check_kind(in_name, 100, 'name');
         call _queue_check_kind(in_kind, 95, 'kind');
-        call _queue_check_roles(json_array(in_kind,
-            (select r.p_kind from queue_recurring r where r.name = in_name)));
+        -- not as a query in a call, which would lock the row on MariaDB
+        select max(r.p_kind) into v_before from queue_recurring r where r.name = in_name;
+        call _queue_check_roles(json_array(in_kind, v_before));
         set in_payload = coalesce(in_payload, 'null');
         call _queue_check_payload(in_payload, 'payload');
         call _queue_check_options(in_options, concat('every_seconds,daily_at,cron,time_zone,catch_up,until,paused,',

@@ -11,8 +11,11 @@ Locks: the schedule.'
 begin
     declare v_changed boolean;
     begin atomic
+        declare v_kind varchar(100) collate exact;
         call _queue_check_kind(in_name, 100, 'name');
-        call _queue_check_roles(json_array((select r.p_kind from queue_recurring r where r.name = in_name)));
+        -- not as a query in a call, which would lock the row on MariaDB
+        select max(r.p_kind) into v_kind from queue_recurring r where r.name = in_name;
+        call _queue_check_roles(json_array(v_kind));
         select count(*) > 0 into v_changed from queue_recurring r where r.name = in_name for update;
         delete r from queue_recurring r where r.name = in_name;
     end atomic;
