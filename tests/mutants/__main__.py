@@ -26,7 +26,9 @@ from queue import SimpleQueue
 from typing import Any
 
 import psycopg
+import pymysql
 
+from pyqueue_sql.calls.connect import connect
 from pyqueue_sql.embedded import start_server
 from tests.conftest import SETTINGS, URL_VARIABLE
 from tests.mutants import plugin, python, sql
@@ -72,15 +74,30 @@ class Server:
         return {name: self.url, plugin.URL: self.url}
 
     def tidy(self, pid: int) -> None:
-        """Remove the databases that tests left that were killed."""
-        if self.name != "postgresql":
+        """End what tests left running that were killed, and remove their databases."""
+        prefix = f"pyqueue_test_{pid}_%"
+        if self.name == "postgresql":
+            with psycopg.connect(self.url, autocommit=True) as connection:
+                names = connection.execute(
+                    "select d.datname from pg_database d where d.datname like %s", [prefix]
+                )
+                for (name,) in names.fetchall():
+                    connection.execute(f'drop database if exists "{name}" with (force)'.encode())
             return
-        with psycopg.connect(self.url, autocommit=True) as connection:
-            names = connection.execute(
-                "select d.datname from pg_database d where d.datname like %s", [f"pyqueue_test_{pid}_%"]
+        with connect(self.url) as connection:
+            assert isinstance(connection, pymysql.Connection)
+            cursor = connection.cursor()
+            # a call that goes on for ever does so without its client
+            cursor.execute("select p.id from information_schema.processlist p where p.db like %s", [prefix])
+            for (number,) in cursor.fetchall():
+                with contextlib.suppress(pymysql.err.OperationalError):  # it has ended
+                    cursor.execute("kill %s", [number])
+            cursor.execute(
+                "select s.schema_name from information_schema.schemata s where s.schema_name like %s",
+                [prefix],
             )
-            for (name,) in names.fetchall():
-                connection.execute(f'drop database if exists "{name}" with (force)'.encode())
+            for (name,) in cursor.fetchall():
+                cursor.execute(f"drop database if exists `{name}`")
 
 
 class Place:

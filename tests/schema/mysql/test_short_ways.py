@@ -128,6 +128,15 @@ def test_counters_are_those_of_all_that_ever_was(consumer: Consumer, queue: Sess
     assert (dead.total, dead.pushed_total, dead.reserved_total) == (1, 0, 1)
 
 
+def test_a_batch_that_is_reserved_writes_no_count(queue: Session) -> None:
+    queue.push_many("mail", [{"key": key, "payload": 0} for key in "abc"])
+    [before] = queue.execute("select count(*) from queue_count")
+    assert len(queue.reserve("mail", None, 2)) == 2
+    assert len(queue.reserve("mail", None, 9)) == 1
+    [after] = queue.execute("select count(*) from queue_count")
+    assert after <= before, "by chance they are folded"
+
+
 @pytest.mark.parametrize("autocommit", [True, False], ids=["autocommit", "transaction"])
 @pytest.mark.parametrize("options", [{}, {"on_duplicate": "ignore"}], ids=["plain", "options"])
 def test_a_batch_is_pushed_alike_in_both_ways(
