@@ -169,3 +169,12 @@ def test_settings_that_are_not_committed_keep_nobody_waiting(queue: Session, con
     assert queue.wait("k", 0) == "k"
     assert queue.prune() >= 0
     assert queue.purge("k") == 3
+
+
+def test_a_purge_leaves_what_another_transaction_has(queue: Session, connect: Connect) -> None:
+    queue.push_many("k", [{"key": key, "payload": 0} for key in "abc"])
+    other = connect(autocommit=False)
+    assert keys(other.reserve("k")) == ["a"]
+    assert queue.purge("k") == 2
+    other.commit()
+    assert state(queue, "k", "a") == "reserved"

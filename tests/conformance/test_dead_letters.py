@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from pyqueue_sql import Redriven, Refused
+from pyqueue_sql import InvalidParameter, Redriven, Refused
 from tests.conformance.steps import die, drain, keys, outcomes, receipts, state, take
 
 if TYPE_CHECKING:
@@ -134,6 +134,8 @@ def test_the_dead_go_where_the_kind_says(queue: Session) -> None:
 
 
 def test_cycles_of_dead_letter_kinds_are_refused(queue: Session) -> None:
+    with pytest.raises(InvalidParameter, match="dead_letter_kind"):
+        queue.define("a", dead_letter_kind="x" * 101)
     with pytest.raises(Refused, match="dead_letter_kind"):
         queue.define("a", dead_letter_kind="a")
     queue.define("a", dead_letter_kind="b")

@@ -194,6 +194,18 @@ def test_D6_a_dead_member_is_reported_in_the_results(queue: Session) -> None:
     assert len(queue.peek("next")) == 1
 
 
+def test_D6_a_dead_member_that_comes_back_stays_reported(queue: Session) -> None:
+    queue.group("g", "next", members=2, on_dead="report")
+    queue.push_many("check", [{"key": key, "payload": 1} for key in "ab"], group="g")
+    first, second = receipts(queue.reserve("check", None, 2))
+    queue.nack(second, final=True, error="broken")
+    assert queue.redrive("check.dead").went == 1
+    queue.ack(first)
+    assert [(one["outcome"], one.get("error")) for one in follow(queue)] == [("acked", None), ("dead", "broken")]
+    assert queue.ack(take(queue, "check")[1]).outcome == "acked"
+    assert len(queue.peek("next")) == 1
+
+
 def test_D6_a_hold_that_expires_for_the_last_time_is_a_dead_member(queue: Session, clock: Clock) -> None:
     queue.define("check", max_attempts=1)
     queue.group("g", "next", on_dead="report")
