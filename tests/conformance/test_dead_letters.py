@@ -135,7 +135,7 @@ def test_the_dead_go_where_the_kind_says(queue: Session) -> None:
 
 def test_cycles_of_dead_letter_kinds_are_refused(queue: Session) -> None:
     with pytest.raises(InvalidParameter, match="dead_letter_kind"):
-        queue.define("a", dead_letter_kind="x" * 101)
+        queue.define("a", dead_letter_kind="")
     with pytest.raises(Refused, match="dead_letter_kind"):
         queue.define("a", dead_letter_kind="a")
     queue.define("a", dead_letter_kind="b")

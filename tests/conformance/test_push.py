@@ -169,3 +169,13 @@ def test_a_binary_payload_of_100_MB_comes_back_byte_for_byte(queue: Session) -> 
     assert queue.ack(receipt).outcome == "acked"
     (ended,) = queue.history("mail")
     assert ended.payload_bytes == payload
+
+
+@pytest.mark.parametrize("options", [{}, {"on_duplicate": "replace"}], ids=["plain", "options"])
+def test_a_payload_of_a_batch_is_no_deeper_than_another(queue: Session, options: Any) -> None:
+    deep: list[Any] = []
+    for _ in range(31):
+        deep = [deep]
+    with pytest.raises(InvalidPayload, match="messages"):
+        queue.push_many("mail", [{"key": key, "payload": 1 if key == "a" else deep} for key in "ab"], **options)
+    assert queue.peek("mail", 9) == []
