@@ -1,4 +1,4 @@
-"""Who waits for whom: who waits has locked nothing that others want first, and what others have is left to them."""
+"""Who waits has locked nothing that others want first, and what others have is left to them."""
 
 from __future__ import annotations
 

@@ -176,6 +176,7 @@ def test_a_payload_of_a_batch_is_no_deeper_than_another(queue: Session, options:
     deep: list[Any] = []
     for _ in range(31):
         deep = [deep]
+    batch = [{"key": "a", "payload": 1}, {"key": "b", "payload": deep}]
     with pytest.raises(InvalidPayload, match="messages"):
-        queue.push_many("mail", [{"key": key, "payload": 1 if key == "a" else deep} for key in "ab"], **options)
+        queue.push_many("mail", batch, **options)
     assert queue.peek("mail", 9) == []
