@@ -3033,11 +3033,13 @@ begin
     from delayed_queue q where q.entry = in_entry for update;
     select k.dead_letter_kind, k.roles into v_to_kind, v_roles from queue_kind k where k.p_kind = v_kind;
     set v_to_kind = coalesce(v_to_kind, concat(left(v_kind, 95), '.dead'));
-    -- not EXISTS in an IF, which would lock the row on MariaDB; there are some where one dies again
-    select count(k.roles) into v_guarded from queue_kind k where k.p_kind = v_to_kind;
-    if v_roles is not null and v_guarded = 0 then
-        insert into queue_kind (p_kind, roles) values (v_to_kind, v_roles)
-        on duplicate key update roles = coalesce(queue_kind.roles, v_roles);
+    if v_roles is not null then
+        -- not EXISTS in an IF, which would lock the row; there are some where one dies again
+        select count(k.roles) into v_guarded from queue_kind k where k.p_kind = v_to_kind;
+        if v_guarded = 0 then
+            insert into queue_kind (p_kind, roles) values (v_to_kind, v_roles)
+            on duplicate key update roles = coalesce(queue_kind.roles, v_roles);
+        end if;
     end if;
     call _queue_add_error(v_errors, in_now, v_attempts, v_by, in_error, v_errors);
     update delayed_queue q set q.errors = v_errors where q.entry = in_entry; -- history has them too
@@ -4088,7 +4090,7 @@ begin
             from delayed_queue q where q.entry = v_entry for update;
             set v_outcome = 'ignored';
             set v_created = null;
-            -- not EXISTS in an IF, which would lock the row on MariaDB
+            -- not EXISTS in an IF, which would lock the row
             select max(k.draining) into v_draining from queue_kind k where k.p_kind = v_kind;
             if v_draining is not true then
                 call _queue_put(v_created, v_kind, v_key, v_payload, v_bytes, v_headers, v_priority, v_now, v_now, 0,
@@ -6889,7 +6891,7 @@ begin
         call queue_now(v_now);
         call _queue_check_kind(in_name, 100, 'name');
         call _queue_check_kind(in_kind, 95, 'kind');
-        -- not as a query in a call, which would lock the row on MariaDB
+        -- not as a query in a call, which would lock the row
         select max(r.p_kind) into v_before from queue_recurring r where r.name = in_name;
         call _queue_check_roles(json_array(in_kind, v_before));
         set in_payload = coalesce(in_payload, 'null');
@@ -6963,7 +6965,7 @@ begin
         declare exit handler for sqlexception begin call _queue_undo(v_own); resignal; end;
         call _queue_begin(v_own);
         call _queue_check_kind(in_name, 100, 'name');
-        -- not as a query in a call, which would lock the row on MariaDB
+        -- not as a query in a call, which would lock the row
         select max(r.p_kind) into v_kind from queue_recurring r where r.name = in_name;
         call _queue_check_roles(json_array(v_kind));
         select count(*) > 0 into v_changed from queue_recurring r where r.name = in_name for update;
@@ -8522,7 +8524,7 @@ begin
         call _queue_stage_remove(v_part, in_max - out_pruned, v_rows);
         set out_pruned = out_pruned + v_rows;
     end loop;
-    -- the oldest first without a lock, which EXISTS in an IF would take on MariaDB
+    -- the oldest first without a lock, which EXISTS in an IF would take
     select min(p.begun_at) <= in_now - 604800000000 into v_past from queue_stream_part p;
     if v_past then
         /*M!100600 set statement group_concat_max_len = 1000000000 for */
@@ -10500,7 +10502,7 @@ begin
     declare v_pruned bigint;
     declare v_filter, v_late boolean;
     declare v_reaped longtext character set utf8mb4;
-    -- not EXISTS in an IF, which would lock the row on MariaDB
+    -- not EXISTS in an IF, which would lock the row
     select max(k.filter_index) into v_filter from queue_kind k where k.p_kind = in_kind;
     if v_filter then
         call _queue_prune_terms(10 * in_max, v_pruned);

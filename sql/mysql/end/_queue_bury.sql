@@ -31,11 +31,13 @@ begin
     from delayed_queue q where q.entry = in_entry for update;
     select k.dead_letter_kind, k.roles into v_to_kind, v_roles from queue_kind k where k.p_kind = v_kind;
     set v_to_kind = coalesce(v_to_kind, concat(left(v_kind, 95), '.dead'));
-    -- not EXISTS in an IF, which would lock the row on MariaDB; there are some where one dies again
-    select count(k.roles) into v_guarded from queue_kind k where k.p_kind = v_to_kind;
-    if v_roles is not null and v_guarded = 0 then
-        insert into queue_kind (p_kind, roles) values (v_to_kind, v_roles)
-        on duplicate key update roles = coalesce(queue_kind.roles, v_roles);
+    if v_roles is not null then
+        -- not EXISTS in an IF, which would lock the row; there are some where one dies again
+        select count(k.roles) into v_guarded from queue_kind k where k.p_kind = v_to_kind;
+        if v_guarded = 0 then
+            insert into queue_kind (p_kind, roles) values (v_to_kind, v_roles)
+            on duplicate key update roles = coalesce(queue_kind.roles, v_roles);
+        end if;
     end if;
     call _queue_add_error(v_errors, in_now, v_attempts, v_by, in_error, v_errors);
     update delayed_queue q set q.errors = v_errors where q.entry = in_entry; -- history has them too

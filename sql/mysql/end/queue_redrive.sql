@@ -56,7 +56,7 @@ begin
             from delayed_queue q where q.entry = v_entry for update;
             set v_outcome = 'ignored';
             set v_created = null;
-            -- not EXISTS in an IF, which would lock the row on MariaDB
+            -- not EXISTS in an IF, which would lock the row
             select max(k.draining) into v_draining from queue_kind k where k.p_kind = v_kind;
             if v_draining is not true then
                 call _queue_put(v_created, v_kind, v_key, v_payload, v_bytes, v_headers, v_priority, v_now, v_now, 0,

@@ -52,7 +52,7 @@ begin
         call queue_now(v_now);
         call _queue_check_kind(in_name, 100, 'name');
         call _queue_check_kind(in_kind, 95, 'kind');
-        -- not as a query in a call, which would lock the row on MariaDB
+        -- not as a query in a call, which would lock the row
         select max(r.p_kind) into v_before from queue_recurring r where r.name = in_name;
         call _queue_check_roles(json_array(in_kind, v_before));
         set in_payload = coalesce(in_payload, 'null');

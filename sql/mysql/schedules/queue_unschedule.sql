@@ -13,7 +13,7 @@ begin
     begin atomic
         declare v_kind varchar(100) collate exact;
         call _queue_check_kind(in_name, 100, 'name');
-        -- not as a query in a call, which would lock the row on MariaDB
+        -- not as a query in a call, which would lock the row
         select max(r.p_kind) into v_kind from queue_recurring r where r.name = in_name;
         call _queue_check_roles(json_array(v_kind));
         select count(*) > 0 into v_changed from queue_recurring r where r.name = in_name for update;

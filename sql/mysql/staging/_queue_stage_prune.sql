@@ -31,7 +31,7 @@ begin
         call _queue_stage_remove(v_part, in_max - out_pruned, v_rows);
         set out_pruned = out_pruned + v_rows;
     end loop;
-    -- the oldest first without a lock, which EXISTS in an IF would take on MariaDB
+    -- the oldest first without a lock, which EXISTS in an IF would take
     select min(p.begun_at) <= in_now - 604800000000 into v_past from queue_stream_part p;
     if v_past then
         /*M!100600 set statement group_concat_max_len = 1000000000 for */

@@ -11,7 +11,7 @@ begin
     declare v_pruned bigint;
     declare v_filter, v_late boolean;
     declare v_reaped longtext character set utf8mb4;
-    -- not EXISTS in an IF, which would lock the row on MariaDB
+    -- not EXISTS in an IF, which would lock the row
     select max(k.filter_index) into v_filter from queue_kind k where k.p_kind = in_kind;
     if v_filter then
         call _queue_prune_terms(10 * in_max, v_pruned);
