@@ -339,17 +339,19 @@ def main() -> int:
     with tempfile.TemporaryDirectory(prefix="pyqueue-mutants-") as scratch, contextlib.ExitStack() as stack:
         Path(scratch).chmod(0o755)
         places: SimpleQueue[Place] = SimpleQueue()
-        for number in range(args.processes):
-            (Path(scratch) / str(number)).mkdir()
-            place = Place(Path(scratch) / str(number), server)
-            stack.callback(place.server.stop)
-            places.put(place)
+
+        def place(name: str, server: str) -> Place:
+            (Path(scratch) / name).mkdir()
+            made = Place(Path(scratch) / name, server)
+            stack.callback(made.server.stop)
+            return made
+
         reach = None if args.of == "worker" else Reach(server)
         if reach is not None and (args.reach or not reach.path.exists()):
-            place = places.get()
             print("counting which tests reach which routine …", flush=True)
-            reach.count(place)
-            places.put(place)
+            reach.count(place("count", "mysql" if server == "mariadb" else server))  # MariaDB counts no calls
+        for number in range(args.processes):
+            places.put(place(str(number), server))
         return report(run_all(drawn, places, reach, texts, args.count, args.processes), args.of)
 
 
