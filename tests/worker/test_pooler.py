@@ -6,6 +6,7 @@ import asyncio
 import json
 import logging
 from concurrent.futures import ThreadPoolExecutor
+from contextlib import ExitStack
 from typing import TYPE_CHECKING, Any
 
 import psycopg
@@ -17,7 +18,7 @@ from pyqueue_sql.cli import main
 from pyqueue_sql.schema import migrate
 from pyqueue_sql.worker import Context, Handlers
 from pyqueue_sql.worker.connecting import shares_sessions
-from tests.servers.pooler import pgbouncer
+from tests.servers.pooler import POOL_SIZE, pgbouncer
 from tests.servers.starting import UnavailableError
 from tests.worker.helpers import Workers, until
 
@@ -70,6 +71,18 @@ def test_a_worker_says_so_once_and_goes_on(
     [said] = [one.getMessage() for one in caplog.records]
     assert "a pooler shares the sessions" in said
     assert queue.stats("work")[0].acked_total == CALLS
+    assert settings_of_sessions(pooled, "synchronous_commit") == {"on"}, "the sessions are others', too"
+
+
+def settings_of_sessions(url: str, name: str) -> set[str]:
+    """Return what a setting is in the sessions that a pooler has, each in a transaction at the same time."""
+    with ExitStack() as opened:
+        found = list[str]()
+        for _ in range(POOL_SIZE):
+            connection = opened.enter_context(psycopg.connect(url))
+            [value] = connection.execute("select current_setting(%s)", [name]).fetchone() or ("",)
+            found.append(value)
+        return set(found)
 
 
 def _calls(queue: Queue[Any], name: str) -> None:
