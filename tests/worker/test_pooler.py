@@ -6,7 +6,7 @@ import asyncio
 import json
 import logging
 from concurrent.futures import ThreadPoolExecutor
-from contextlib import ExitStack
+from contextlib import ExitStack, contextmanager
 from typing import TYPE_CHECKING, Any
 
 import psycopg
@@ -60,18 +60,31 @@ def test_a_worker_says_so_once_and_goes_on(
             done.append(message.key)
 
     workers = Workers(pooled)
-    with caplog.at_level(logging.WARNING, "pyqueue_sql"):
+    with caplog.at_level(logging.WARNING, "pyqueue_sql"), durable(queue):
         running = workers.start(handlers, concurrency=2)
         for number in range(CALLS):
             queue.push("work", f"{number}", number)
         until(lambda: len(done) == CALLS)
         running.stop()
         running.join()
+        assert settings_of_sessions(pooled, "synchronous_commit") == {"on"}, "the sessions are others', too"
     assert sorted(done) == sorted(map(str, range(CALLS)))
     [said] = [one.getMessage() for one in caplog.records]
     assert "a pooler shares the sessions" in said
     assert queue.stats("work")[0].acked_total == CALLS
-    assert settings_of_sessions(pooled, "synchronous_commit") == {"on"}, "the sessions are others', too"
+
+
+@contextmanager
+def durable(queue: Session) -> Iterator[None]:
+    """Have new sessions of the database wait for the disk, as a server does by itself."""
+    alter = (
+        "do $$ begin execute format('alter database %%I %s synchronous_commit', current_database()); end $$"
+    )
+    queue.execute(alter.replace("%s synchronous_commit", "set synchronous_commit = on"))
+    try:
+        yield
+    finally:
+        queue.execute(alter.replace("%s", "reset"))
 
 
 def settings_of_sessions(url: str, name: str) -> set[str]:
