@@ -75,7 +75,7 @@ def differs(text: str) -> str:
         text: the file.
     """
     found = re.search(r"^(?:-- )?differs: ((?:[^'\n]|'')+)", text, re.MULTILINE)
-    return found[1].replace("''", "'").rstrip(".") if found else ""
+    return found[1].removesuffix("$$;").replace("''", "'").rstrip(".") if found else ""
 
 
 def index(live: Path) -> str:

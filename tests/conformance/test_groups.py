@@ -115,6 +115,19 @@ def test_D6_what_is_pushed_again_is_no_second_member(queue: Session) -> None:
     assert (stands(queue), stands(queue, "other")) == (("open", 2, 0, 0), ("open", 0, 0, 0))
 
 
+def test_D6_a_batch_that_is_pushed_again_once_its_group_has_finished_is_ignored(queue: Session) -> None:
+    queue.define("check", dedup_seconds=60)
+    queue.group("g", "next")
+    batch = [{"key": key, "payload": 1} for key in "ab"]
+    assert outcomes(queue.push_many("check", batch, group="g")) == ["created", "created"]
+    queue.ack_many(receipts(queue.reserve("check", None, 2)))
+    assert queue.group("g", close=True).state == "done"
+    assert outcomes(queue.push_many("check", batch, group="g")) == ["ignored", "ignored"]
+    assert queue.push("check", "a", 1, group="g").outcome == "ignored"
+    with pytest.raises(Refused, match=r"^group"):
+        queue.push_many("check", [*batch, {"key": "c", "payload": 1}], group="g")
+
+
 def test_D6_members_of_a_batch_are_of_several_groups(queue: Session) -> None:
     ways: list[dict[str, Any]] = [{}, {"on_duplicate": "replace"}]
     for options in ways:

@@ -362,6 +362,28 @@ def test_D5_what_is_pushed_onto_one_that_waits_or_is_held(queue: Session) -> Non
     assert len(hold(queue)) == 1
 
 
+@pytest.mark.parametrize("way", ["push", "publish", "move", "group"])
+def test_D5_what_is_put_onto_one_that_is_ready_leaves_it_ready(queue: Session, way: str) -> None:
+    queue.semaphore("s", 1)
+    fill(queue, "a")
+    if way == "push":
+        queue.push("k", "a", "new", on_duplicate="replace")
+    elif way == "publish":
+        queue.subscribe("topic", "k")
+        queue.publish("topic", "a", "new", on_duplicate="replace")
+    elif way == "move":
+        queue.push("from", "a", "new")
+        [receipt] = hold(queue, "from").values()
+        queue.move(receipt, "k", on_duplicate="replace")
+    else:
+        queue.group("g", "k", key="a", close=True)
+    message = queue.get("k", "a")
+    assert message is not None
+    assert (message.state, message.payload != "a") == ("ready", True)
+    assert list(hold(queue)) == ["a"]
+    assert stands(queue) == (1, 1, 0)
+
+
 def test_D5_a_batch_has_semaphores_of_its_own_and_of_its_messages(queue: Session) -> None:
     for name in "st":
         queue.semaphore(name, 1)

@@ -9,7 +9,7 @@ import pytest
 from psycopg.types.json import Jsonb
 
 from pyqueue_sql.testing.clock_postgresql import Clock
-from tests.schema.storage import SECOND, Session, another
+from tests.schema.storage import MOST, SECOND, Session, another
 
 BOTH = pytest.mark.parametrize("cursor", [psycopg.ClientCursor, psycopg.Cursor], ids=["simple", "extended"])
 """The two protocols: a call is its own transaction in each, though their timestamps differ."""
@@ -207,10 +207,48 @@ def test_a_machine_that_stands_still_is_not_taken_for_a_slow_scan(session: Sessi
     assert rows[0][0] == rows[0][2]
 
 
+def test_an_entry_that_died_costs_a_quarter_of_a_microsecond(session: Session, database_url: str) -> None:
+    for n in range(801):
+        session.push(str(n))
+    with another(session, database_url, autocommit=False) as holder:
+        holder.conn.commit()
+        holder.conn.isolation_level = psycopg.IsolationLevel.REPEATABLE_READ
+        holder.conn.execute("select from delayed_queue limit 1")
+        session.conn.execute("select from queue_pop(%s, 800)", [session.kind])
+        with session.conn.transaction():
+            session.conn.execute("set local enable_seqscan = off")
+            session.conn.execute("set local enable_bitmapscan = off")
+            [before] = session.conn.execute("select _queue_effort()").fetchone() or (0,)
+            session.conn.execute(
+                "select s.tids from _queue_scan(%s, %s, 1, null, 'start', null) s", [session.kind, MOST]
+            )
+            [after] = session.conn.execute("select _queue_effort()").fetchone() or (0,)
+    assert 200 <= after - before < 240, "and half a one for each page"
+
+
 def test_where_the_server_counts_nothing_a_scan_is_timed(session: Session) -> None:
     session.conn.execute("set track_counts = off")
     rows = session.conn.execute("select _queue_effort(), pg_sleep(0.02)::text, _queue_effort()").fetchall()
     assert rows[0][2] - rows[0][0] >= 20_000
+
+
+def test_who_pops_one_by_one_keeps_a_cursor_with_its_lane(session: Session, database_url: str) -> None:
+    for n in range(900):
+        session.push(str(n))
+    with another(session, database_url, autocommit=False) as holder:
+        holder.conn.commit()
+        holder.conn.isolation_level = psycopg.IsolationLevel.REPEATABLE_READ
+        holder.conn.execute("select from delayed_queue limit 1")
+        assert session.conn.execute("select from queue_pop(%s, 800)", [session.kind]).rowcount == 800
+        with another(session, database_url) as other:
+            keys = [
+                other.conn.execute("select p_key from queue_pop(%s)", [session.kind]).fetchone()
+                for _ in range(80)
+            ]
+            assert keys == [(str(n),) for n in range(800, 880)]
+            assert other.kept["ranks"] == [0]
+    shared = session.conn.execute("select ranks from queue_cursor").fetchall()
+    assert {tuple(ranks) for (ranks,) in shared} <= {(0,)}
 
 
 def test_a_cursor_is_kept_where_scans_walk_over_what_died(session: Session, database_url: str) -> None:
@@ -226,4 +264,4 @@ def test_a_cursor_is_kept_where_scans_walk_over_what_died(session: Session, data
         for _ in range(32):
             receipts = list(session.reserve(100).values())
             session.conn.execute("select from queue_ack_many(%s)", [Jsonb(receipts)])
-    assert session.kept["took"] > 110, "entries that died, 1/16 µs each"
+    assert session.kept["took"] > 110, "10 µs, and 1 a message"

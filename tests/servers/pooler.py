@@ -18,6 +18,8 @@ from tests.servers.binaries import filled
 from tests.servers.starting import UnavailableError
 
 PATIENCE_SECONDS = 60.0
+POOL_SIZE = 5
+"""Sessions of the server that it shares."""
 
 
 @contextmanager
@@ -49,7 +51,7 @@ def pgbouncer(url: str, **settings: str) -> Iterator[str]:
         "unix_socket_dir": "",
         "auth_type": "any",
         "pool_mode": "transaction",
-        "default_pool_size": "5",
+        "default_pool_size": f"{POOL_SIZE}",
         **settings,
     }
     home = Path(tempfile.mkdtemp(prefix="pyqueue-pooler-"))

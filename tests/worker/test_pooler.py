@@ -6,6 +6,7 @@ import asyncio
 import json
 import logging
 from concurrent.futures import ThreadPoolExecutor
+from contextlib import ExitStack, contextmanager
 from typing import TYPE_CHECKING, Any
 
 import psycopg
@@ -17,7 +18,7 @@ from pyqueue_sql.cli import main
 from pyqueue_sql.schema import migrate
 from pyqueue_sql.worker import Context, Handlers
 from pyqueue_sql.worker.connecting import shares_sessions
-from tests.servers.pooler import pgbouncer
+from tests.servers.pooler import POOL_SIZE, pgbouncer
 from tests.servers.starting import UnavailableError
 from tests.worker.helpers import Workers, until
 
@@ -59,17 +60,42 @@ def test_a_worker_says_so_once_and_goes_on(
             done.append(message.key)
 
     workers = Workers(pooled)
-    with caplog.at_level(logging.WARNING, "pyqueue_sql"):
+    with caplog.at_level(logging.WARNING, "pyqueue_sql"), durable(queue):
         running = workers.start(handlers, concurrency=2)
         for number in range(CALLS):
             queue.push("work", f"{number}", number)
         until(lambda: len(done) == CALLS)
         running.stop()
         running.join()
+        assert settings_of_sessions(pooled, "synchronous_commit") == {"on"}, "the sessions are others', too"
     assert sorted(done) == sorted(map(str, range(CALLS)))
     [said] = [one.getMessage() for one in caplog.records]
     assert "a pooler shares the sessions" in said
     assert queue.stats("work")[0].acked_total == CALLS
+
+
+@contextmanager
+def durable(queue: Session) -> Iterator[None]:
+    """Have new sessions of the database wait for the disk, as a server does by itself."""
+    alter = (
+        "do $$ begin execute format('alter database %%I %s synchronous_commit', current_database()); end $$"
+    )
+    queue.execute(alter.replace("%s synchronous_commit", "set synchronous_commit = on"))
+    try:
+        yield
+    finally:
+        queue.execute(alter.replace("%s", "reset"))
+
+
+def settings_of_sessions(url: str, name: str) -> set[str]:
+    """Return what a setting is in the sessions that a pooler has, each in a transaction at the same time."""
+    with ExitStack() as opened:
+        found = list[str]()
+        for _ in range(POOL_SIZE):
+            connection = opened.enter_context(psycopg.connect(url))
+            [value] = connection.execute("select current_setting(%s)", [name]).fetchone() or ("",)
+            found.append(value)
+        return set(found)
 
 
 def _calls(queue: Queue[Any], name: str) -> None:

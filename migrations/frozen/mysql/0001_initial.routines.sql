@@ -1228,6 +1228,8 @@ begin
     end if;
 end;
 --;
+-- calls: _queue_check_fit, _queue_check_key, _queue_check_kind, _queue_check_roles, _queue_fail, _queue_key,
+--     _queue_push_options, _queue_put, queue_now
 drop procedure if exists _queue_push;
 --;
 create procedure _queue_push(in in_kind text character set utf8mb4 collate /*!80017 utf8mb4_0900_bin *//*M!100600 utf8mb4_nopad_bin */, in in_key text character set utf8mb4 collate /*!80017 utf8mb4_0900_bin *//*M!100600 utf8mb4_nopad_bin */,
@@ -1504,8 +1506,8 @@ attempts 0, and the late ack of its holder is lost.
 Errors: PQ007 for a kind that is for others. PQ001 for kind and key, PQ002 for options, PQ003 for payload and headers,
 PQ004 while the kind is drained, and for a group that has finished.
 Locks: the message of that key, where there is one, and its semaphores. The call waits for another transaction that is
-putting the same key. With an order_key it locks the first of its line and the one before it: who wants to end those
-waits until this transaction has ended.
+putting the same key. With an order_key it locks its line: who wants to end the first of it waits until this transaction
+has ended.
 Where the idea comes from: INSERT IGNORE on (kind, key), A. Nedelcu''s delayed queue.'
 begin
     declare v_key text character set utf8mb4 collate /*!80017 utf8mb4_0900_bin *//*M!100600 utf8mb4_nopad_bin */;
@@ -2142,6 +2144,7 @@ begin
     end while;
 end;
 --;
+-- calls: _queue_end_undeliverable, _queue_take, _queue_take_where, _queue_take_with_permits
 drop procedure if exists _queue_take_deliverable;
 --;
 create procedure _queue_take_deliverable(in in_kind text character set utf8mb4 collate /*!80017 utf8mb4_0900_bin *//*M!100600 utf8mb4_nopad_bin */, in in_max int, in in_most int,
@@ -2180,6 +2183,7 @@ take: begin
     set out_expired = out_expired + v_expired;
 end;
 --;
+-- calls: _queue_ticks
 drop procedure if exists _queue_take_onward;
 --;
 create procedure _queue_take_onward(in in_kind text character set utf8mb4 collate /*!80017 utf8mb4_0900_bin *//*M!100600 utf8mb4_nopad_bin */, in in_path varchar(1000) character set ascii,
@@ -2579,6 +2583,8 @@ begin
     set @pyqueue_cursors = json_set(coalesce(@pyqueue_cursors, '{}'), in_path, json_extract(v_cursor, '$'));
 end;
 --;
+-- calls: _queue_entry, _queue_forget_cursors, _queue_ticks
+-- changes: queue_cursor
 drop procedure if exists _queue_keep_cursor;
 --;
 create procedure _queue_keep_cursor(in in_kind text character set utf8mb4 collate /*!80017 utf8mb4_0900_bin *//*M!100600 utf8mb4_nopad_bin */, in in_path varchar(1000) character set ascii,
@@ -3065,6 +3071,9 @@ begin
     end if;
 end;
 --;
+-- calls: _queue_add_error, _queue_boolean, _queue_bury, _queue_check_fit, _queue_defaults, _queue_end, _queue_index,
+--     _queue_line_up, _queue_number, _queue_text
+-- changes: delayed_queue, queue_count
 drop procedure if exists _queue_nack;
 --;
 create procedure _queue_nack(in in_entry bigint, in in_secret binary(16), in in_options longtext character set utf8mb4,
@@ -3182,6 +3191,7 @@ begin
     end if;
 end;
 --;
+-- calls: _queue_check_fit, _queue_end, _queue_fail, _queue_members_end, _queue_push_options, _queue_put, _queue_text
 drop procedure if exists _queue_move;
 --;
 create procedure _queue_move(in in_entry bigint, in in_secret binary(16), in in_to_kind text character set utf8mb4 collate /*!80017 utf8mb4_0900_bin *//*M!100600 utf8mb4_nopad_bin */,
@@ -3285,11 +3295,11 @@ create procedure _queue_ack_each(in in_list longtext character set utf8mb4,
     in in_options longtext character set utf8mb4, in in_now bigint, in in_number int,
     out out_outcomes longtext character set ascii)
     comment 'The long way of queue_ack and queue_ack_many: with options, on a route, in a group, or with semaphores.
-in_entries, in_secrets: the receipts, taken apart, each once. in_options: those of queue_ack, checked. in_now: the time
-of the call.
+in_list: the receipts, taken apart, see _queue_receipts. in_options: those of queue_ack, checked. in_now: the time of
+the call. in_number: how many receipts there are.
 Result: the outcomes, in the order of the receipts: acked, moved, duplicate, lost.
 Locks: the messages, and those that have their keys where they go, in the order of their entries; then
-as _queue_members_end and _queue_permits_settle.
+as _queue_members_end; their semaphores at the end of the call, see _queue_permits_note.
 differs: the result is out_outcomes, a letter each.'
 begin
     declare v_entry, v_member bigint;
@@ -3990,7 +4000,8 @@ create procedure queue_purge(in in_kind text character set utf8mb4 collate /*!80
 in_kind: the kind. in_max_messages: how many at the most, NULL: all.
 Result: purged: how many.
 Errors: PQ007 for a kind that is for others. PQ001 for kind and max_messages.
-Locks: the messages; what others have locked is left.'
+Locks: the messages; what others have locked is left. Then the next in the lines of their order keys, and their
+semaphores.'
 begin
     declare v_now, v_entry bigint;
     declare v_most bigint default coalesce(in_max_messages, 9223372036854775807);
@@ -4774,6 +4785,7 @@ begin
     end if;
 end;
 --;
+-- changes: delayed_queue, queue_semaphore_permit, queue_semaphore_wait
 drop procedure if exists _queue_permits_hand_over;
 --;
 create procedure _queue_permits_hand_over(in in_entry bigint, in in_name varchar(100) character set utf8mb4 collate /*!80017 utf8mb4_0900_bin *//*M!100600 utf8mb4_nopad_bin */, in in_now bigint,
@@ -5021,6 +5033,8 @@ begin
     end if;
 end;
 --;
+-- calls: _queue_permits_lacking, _queue_permits_lock, _queue_permits_promised, _queue_permits_settle
+-- changes: delayed_queue, queue_semaphore_permit, queue_semaphore_wait
 drop procedure if exists _queue_permits_take;
 --;
 create procedure _queue_permits_take(in in_entries longtext character set utf8mb4,
@@ -5686,6 +5700,8 @@ begin
     end if;
 end;
 --;
+-- calls: _queue_put
+-- changes: queue_group, queue_group_stripe
 drop procedure if exists _queue_group_check;
 --;
 create procedure _queue_group_check(in in_group text character set utf8mb4 collate /*!80017 utf8mb4_0900_bin *//*M!100600 utf8mb4_nopad_bin */, in in_now bigint)

@@ -846,7 +846,7 @@ create or replace function _queue_put(in_row delayed_queue, in_on_duplicate text
 declare
     v_asks boolean; v_filter boolean; v_logs boolean;
 begin
-    if in_since is not null then -- apart, since it costs nothing then where it isn't
+    if in_since is not null then -- apart: a kind without a memory doesn't pay for it
         if coalesce((
             select d.ended_at from queue_dedup d
             where d.p_kind = in_row.p_kind and d.p_key = in_row.p_key) > in_since, false) then
@@ -1046,8 +1046,7 @@ declare
     v_since constant bigint := in_now - (nullif(in_kind.dedup_seconds, 0) * 1000000)::bigint;
     v_keys text[]; v_entries bigint[]; v_late bigint[] := '{}';
     v_each record; v_row delayed_queue; v_put record;
-    v_onto bigint[] := '{}'; v_logged bigint[]; v_outcomes text[];
-    v_waits_for text[];
+    v_onto bigint[] := '{}'; v_logged bigint[]; v_outcomes text[]; v_waits_for text[];
 begin
     if v_default.order_key is not null or v_more and in_messages @? '$[*].order_key' then
         -- what comes behind one that is there waits at once; all others have to be in before they may wait for who puts
@@ -1113,7 +1112,8 @@ begin
         from jsonb_array_elements(in_messages) with ordinality m (message, n),
             lateral (select (case when m.message ? 'order_key' then m.message
             else in_options end) ->> 'order_key') o (order_key)
-        where o.order_key is not null and not v_heads ? o.order_key and v_entries[m.n] <> all (v_late);
+        where o.order_key is not null and not v_heads ? o.order_key and v_entries[m.n] is not null
+            and v_entries[m.n] <> all (v_late);
     end if;
     v_logged := v_entries;
     if in_changes then
@@ -1152,7 +1152,8 @@ begin
         perform _queue_enrol(array_agg(coalesce(m.message ->> 'group', in_options ->> 'group')),
             array_agg(v_entries[m.n]))
         from jsonb_array_elements(in_messages) with ordinality m (message, n)
-        where v_entries[m.n] <> all (v_late) and coalesce(m.message ->> 'group', in_options ->> 'group') is not null;
+        where v_entries[m.n] is not null and v_entries[m.n] <> all (v_late)
+            and coalesce(m.message ->> 'group', in_options ->> 'group') is not null;
     end if;
     if v_waits_for is not null or v_default.semaphores is not null or v_more and in_messages @? '$[*].semaphores' then
         perform _queue_permits_settle(v_onto, v_waits_for || _queue_line_up(v_entries), true, in_now);
@@ -1169,8 +1170,8 @@ end $$;
 comment on function _queue_push_batch(queue_kind, jsonb, jsonb, bigint, boolean, boolean) is
 $$Puts many messages into a kind in one statement, then those whose keys were taken onto what is there, one by one.
 in_kind: the settings of the kind. in_messages, in_options: as in queue_push_many. in_now: the time of the call.
-in_changes: whether one of them has another
-on_duplicate than ignore. in_sorted: whether in the order of their keys; else in their own.
+in_changes: whether one of them has another on_duplicate than ignore. in_sorted: whether in the order of their keys;
+else in their own.
 Result: a row a message, in their order, which is that of their entries too.
 Errors: PQ00A where it has to be made again.
 Locks: with order keys as _queue_line; with in_changes what has one of the keys, in the order of the entries; waits
@@ -1255,8 +1256,8 @@ attempts 0, and the late ack of its holder is lost.
 Errors: PQ007 for a kind that is for others. PQ001 for kind and key, PQ002 for options, PQ003 for payload and headers,
 PQ004 while the kind is drained, and for a group that has finished.
 Locks: the message of that key, where there is one, and its semaphores. The call waits for another transaction that is
-putting the same key. With an order_key it locks the first of its line and the one before it: who wants to end those
-waits until this transaction has ended.
+putting the same key. With an order_key it locks its line: who wants to end the first of it waits until this transaction
+has ended.
 Where the idea comes from: INSERT IGNORE on (kind, key), A. Nedelcu's delayed queue.$$;
 --;
 -- calls: _queue_fail, _queue_push
@@ -1906,9 +1907,7 @@ declare
     v_quiet constant boolean := v_cursor.ranks is null;
     v_pushed integer;
     v_order text;
-    v_entry bigint;
-    v_place bigint;
-    v_tid tid;
+    v_entry bigint; v_place bigint;
     v_effort bigint;
     v_left integer := coalesce(in_max_messages, 1);
     v_rows integer := 0;
@@ -1948,6 +1947,7 @@ begin
     end if;
     if v_left = 1 and v_kind.rate_per_second is null and v_where is null and v_kind.payload_shape is null
         and (v_kind.history_seconds > 0 or v_kind.dedup_seconds > 0 or v_kind.log_seconds > 0) is not true
+        and (not v_quiet or coalesce(v_cursor.slow_taken, 0) < 63)
         and _queue_no_look_is_due(v_text, v_cursor, v_ticks) then
         -- as in queue_reserve
         v_effort := case when v_quiet then _queue_effort() end;
@@ -1967,10 +1967,9 @@ begin
             order by l.p_kind, -l.priority::integer, l.ready_at, l.entry limit 1 for update skip locked)
         returning q.p_kind, q.p_key, q.payload, q.payload_bytes, q.headers, q.priority, q.scheduled_at,
             q.scheduled_at_initially, q.created_at, v_now, q.attempts + 1, null::text, q.errors,
-            (q.source_kind is null)::integer, q.entry, q.ready_at, q.order_key, q.ctid
+            (q.source_kind is null)::integer, q.entry, q.ready_at, q.order_key
         into p_kind, p_key, payload, payload_bytes, headers, priority, scheduled_at, scheduled_at_initially,
-            created_at, reserved_at, attempts, reserved_by, errors, v_pushed, v_entry, v_place, v_order,
-            v_tid;
+            created_at, reserved_at, attempts, reserved_by, errors, v_pushed, v_entry, v_place, v_order;
         if found then
             insert into queue_count (p_kind, pushed, popped) values (in_kind, v_pushed, 1);
             if v_order is not null then
@@ -1984,9 +1983,15 @@ begin
                     v_cursor.marks_at := 0; -- no more of it: let _queue_take look
                 end if;
                 perform set_config(v_name, v_cursor::text, false);
-            elsif v_cursor.p_kind is not null or _queue_effort() - v_effort > 11 then
-                perform _queue_keep_cursor(in_kind, v_name, v_cursor, 'start', v_ticks, _queue_effort() - v_effort, 1,
-                    array[v_tid], v_now);
+            elsif _queue_effort() - v_effort > 11 then
+                -- a whole cursor is made by _queue_take, out of what is still there
+                v_cursor.p_kind := in_kind;
+                v_cursor.slow_taken := case when _queue_effort() - v_effort < 20000
+                    then coalesce(v_cursor.slow_taken, 0) + 1 else 64 end;
+                perform set_config(v_name, v_cursor::text, false);
+            elsif v_cursor.p_kind is not null then
+                perform _queue_keep_cursor(in_kind, v_name, v_cursor, 'start', v_ticks, 0::bigint, 1, null::tid[],
+                    v_now);
             end if;
             return next;
             return;
@@ -2199,8 +2204,8 @@ $$;
 comment on function _queue_effort() is
 $$What the scans of this transaction have cost so far, in microseconds of an idle machine, by what they read of the two
 indexes that they walk: 1/4 for an entry, living or not, and 1/2 for a page. Only the difference of two calls means
-something. A busy machine changes nothing in it, as it would in a time; where the server counts nothing (track_counts),
-it is one.
+something. A busy machine changes nothing in it, as it would in a time. Where the server counts nothing (track_counts),
+it is one, and sessions keep a cursor sooner.
 differs: MariaDB and MySQL count too much, or in too slow a place, so a scan is timed there.$$;
 --;
 create or replace function _queue_no_look_is_due(in_text text, in_cursor queue_cursor, in_ticks bigint) returns boolean
@@ -3148,6 +3153,7 @@ declare
     v_put record;
     v_members bigint[];
     v_names text[];
+    v_settle bigint[] := in_entries;
     v_created bigint[];
     v_orders text[];
 begin
@@ -3196,6 +3202,10 @@ begin
             v_row.route := nullif(v_row.route - 0, '[]');
         end if;
         v_put := _queue_put(v_row, coalesce(v_options ->> 'on_duplicate', 'ignore'), null::bigint, in_now);
+        if v_put.waits_for is not null then
+            v_settle := v_settle || v_put.entry;
+            v_names := v_names || v_put.waits_for;
+        end if;
         v_outcomes[v_place] := case v_put.outcome when 'ignored' then 'duplicate' else 'moved' end;
         if v_put.outcome <> 'created' then
             perform _queue_members_end(array[v_row.member], 'duplicate', v_options -> 'result', in_now)
@@ -3209,7 +3219,7 @@ begin
     if v_members is not null then
         perform _queue_members_end(v_members, 'acked', in_options[1] -> 'result', in_now);
     end if;
-    perform _queue_permits_settle(in_entries, v_names, true, in_now) where v_names is not null;
+    perform _queue_permits_settle(v_settle, v_names, true, in_now) where v_names is not null;
     return v_outcomes;
 end $$;
 --;
@@ -3683,7 +3693,8 @@ $$Removes the messages of a kind that nobody holds.
 in_kind: the kind. in_max_messages: how many at the most, NULL: all.
 Result: purged: how many.
 Errors: PQ007 for a kind that is for others. PQ001 for kind and max_messages.
-Locks: the messages; what others have locked is left.$$;
+Locks: the messages; what others have locked is left. Then the next in the lines of their order keys, and their
+semaphores.$$;
 --;
 -- calls: _queue_check_count, _queue_check_kind, _queue_check_roles, _queue_end, _queue_join_line, _queue_line,
 --     _queue_permits_settle, _queue_put, queue_now
@@ -4192,7 +4203,7 @@ begin
         update delayed_queue q set ready_at = null
         where q.entry = any (in_entries) and q.semaphores is not null and q.source_kind is null
             and q.reserved_at is null
-            and q.due_at is null and exists (select from queue_semaphore s where s.name = any (q.semaphores))
+            and q.due_at is null
         returning q.entry, q.semaphores, q.p_kind),
     i as (
         insert into queue_semaphore_wait (entry, name, p_kind)
@@ -4215,8 +4226,7 @@ end $$;
 comment on function _queue_line_up(bigint[]) is
 $$Puts messages that name semaphores in line for them, out of the ready line; _queue_permits_settle wakes those for
 which there is room. What is delayed waits for its time first. Their kind is marked, so that queue_reserve knows.
-in_entries: messages; those without semaphores, those whose semaphores aren't there, and dead letters, which need none,
-stay as they are.
+in_entries: messages; those without semaphores, and dead letters, which need none, stay as they are.
 Result: the names of the semaphores; NULL: none.
 Locks: the messages; the settings of a kind that had no such message before.$$;
 --;
@@ -5125,7 +5135,7 @@ in_kind: the settings of the kind. in_state, in_slots, in_numbers: what it answe
 many as were allowed or fewer. in_now: the time of the call.
 Locks: none but the slots, which are locked.$$;
 --;
--- calls: _queue_put
+-- calls: _queue_permits_settle, _queue_put
 -- changes: queue_group, queue_group_stripe
 create or replace function _queue_group_check(in_group text, in_now bigint) returns void language plpgsql as $$
 declare
@@ -5133,6 +5143,7 @@ declare
     v_kind text;
     v_failed boolean;
     v_row delayed_queue;
+    v_put record;
 begin
     -- + 0: ADR 13
     select g.* into v_group from queue_group g where g.group_name = in_group and g.finished_at + 0 is null for update;
@@ -5164,14 +5175,17 @@ begin
         v_row.priority := v_group.then_priority;
         v_row.scheduled_at := in_now + v_group.then_delay;
         v_row.attempts := 0;
-        perform _queue_put(v_row, 'replace', null::bigint, in_now);
+        v_put := _queue_put(v_row, 'replace', null::bigint, in_now);
+        perform _queue_permits_settle(array[v_put.entry], v_put.waits_for, false, in_now)
+            where v_put.waits_for is not null;
     end if;
 end $$;
 --;
 comment on function _queue_group_check(text, bigint) is
 $$Finishes a group where all is done, or where it has failed: pushes what follows it.
 in_group: the group. in_now: the time of the call.
-Locks: the group, and where it finishes the message that has the key of the continuation.$$;
+Locks: the group, and where it finishes the message that has the key of the continuation; the semaphores of that, as
+far as nobody else has them.$$;
 --;
 -- calls: _queue_wake
 -- changes: queue_group_due
@@ -5659,8 +5673,8 @@ Errors: PQ007 for a kind that is for others. PQ001 for pattern and kind.
 Locks: the subscription.$$;
 --;
 -- calls: _queue_check_fit, _queue_check_key, _queue_check_options, _queue_check_payload, _queue_check_roles,
---     _queue_check_topic, _queue_fail, _queue_index, _queue_key, _queue_log, _queue_push, _queue_push_options,
---     _queue_put_onto, _queue_subscribed, _queue_take_back, _queue_wake, queue_now
+--     _queue_check_topic, _queue_fail, _queue_index, _queue_key, _queue_log, _queue_permits_settle, _queue_push,
+--     _queue_push_options, _queue_put_onto, _queue_subscribed, _queue_take_back, _queue_wake, queue_now
 -- changes: delayed_queue
 create or replace function queue_publish(in_topic text, in_key text default null, in_payload jsonb default null,
     in_options jsonb default null)
@@ -5672,7 +5686,8 @@ declare
     v_now constant bigint := queue_now();
     v_key constant text := coalesce(in_key, _queue_key(v_now));
     v_kinds text[];
-    v_kind record; v_row delayed_queue; v_outcome text;
+    v_kind record; v_row delayed_queue; v_put record; v_outcome text;
+    v_settle bigint[]; v_names text[];
     v_made bigint[];
     v_logs boolean;
     v_onto jsonb := '{}';
@@ -5739,8 +5754,15 @@ begin
             order by q.entry + 0 for update -- + 0: ADR 13
         loop
             v_row.p_kind := v_kind.p_kind;
-            v_outcome := case when v_kind.made then 'created'
-                else (_queue_put_onto(v_row, v_options.on_duplicate, v_now)).outcome end;
+            v_outcome := 'created';
+            if not v_kind.made then
+                v_put := _queue_put_onto(v_row, v_options.on_duplicate, v_now);
+                v_outcome := v_put.outcome;
+                if v_put.waits_for is not null then
+                    v_settle := v_settle || v_put.entry;
+                    v_names := v_names || v_put.waits_for;
+                end if;
+            end if;
             v_onto := v_onto || jsonb_build_object(v_kind.p_kind, v_outcome);
         end loop;
         -- what went away in between can be put in now; where its key is remembered, as in a push, it is ignored
@@ -5766,6 +5788,7 @@ begin
             where q.p_kind = any (v_kinds) and q.p_key = v_key) l
         where l.made or v_onto ->> l.p_kind = 'replaced' and v_options.on_duplicate in ('replace', 'keep_time');
     end if;
+    perform _queue_permits_settle(v_settle, v_names, true, v_now) where v_settle is not null;
     return query
         select t.p_kind, v_key, q.scheduled_at,
             case when q.entry = any (v_made) then 'created' else coalesce(v_onto ->> t.p_kind, 'ignored') end

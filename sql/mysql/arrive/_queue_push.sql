@@ -1,3 +1,5 @@
+-- calls: _queue_check_fit, _queue_check_key, _queue_check_kind, _queue_check_roles, _queue_fail, _queue_key,
+--     _queue_push_options, _queue_put, queue_now
 drop procedure if exists _queue_push;
 delimiter $$
 create procedure _queue_push(in in_kind text collate exact, in in_key text collate exact,

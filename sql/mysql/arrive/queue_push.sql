@@ -41,8 +41,8 @@ attempts 0, and the late ack of its holder is lost.
 Errors: PQ007 for a kind that is for others. PQ001 for kind and key, PQ002 for options, PQ003 for payload and headers,
 PQ004 while the kind is drained, and for a group that has finished.
 Locks: the message of that key, where there is one, and its semaphores. The call waits for another transaction that is
-putting the same key. With an order_key it locks the first of its line and the one before it: who wants to end those
-waits until this transaction has ended.
+putting the same key. With an order_key it locks its line: who wants to end the first of it waits until this transaction
+has ended.
 Where the idea comes from: INSERT IGNORE on (kind, key), A. Nedelcu''s delayed queue.'
 begin
     declare v_key text collate exact;

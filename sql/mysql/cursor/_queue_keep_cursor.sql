@@ -1,3 +1,5 @@
+-- calls: _queue_entry, _queue_forget_cursors, _queue_ticks
+-- changes: queue_cursor
 drop procedure if exists _queue_keep_cursor;
 delimiter $$
 create procedure _queue_keep_cursor(in in_kind text collate exact, in in_path varchar(1000) character set ascii,

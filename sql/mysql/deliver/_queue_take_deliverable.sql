@@ -1,3 +1,4 @@
+-- calls: _queue_end_undeliverable, _queue_take, _queue_take_where, _queue_take_with_permits
 drop procedure if exists _queue_take_deliverable;
 delimiter $$
 create procedure _queue_take_deliverable(in in_kind text collate exact, in in_max int, in in_most int,

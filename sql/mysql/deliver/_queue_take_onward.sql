@@ -1,3 +1,4 @@
+-- calls: _queue_ticks
 drop procedure if exists _queue_take_onward;
 delimiter $$
 create procedure _queue_take_onward(in in_kind text collate exact, in in_path varchar(1000) character set ascii,

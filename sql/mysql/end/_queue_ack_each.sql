@@ -6,11 +6,11 @@ create procedure _queue_ack_each(in in_list longtext character set utf8mb4,
     in in_options longtext character set utf8mb4, in in_now bigint, in in_number int,
     out out_outcomes longtext character set ascii)
     comment 'The long way of queue_ack and queue_ack_many: with options, on a route, in a group, or with semaphores.
-in_entries, in_secrets: the receipts, taken apart, each once. in_options: those of queue_ack, checked. in_now: the time
-of the call.
+in_list: the receipts, taken apart, see _queue_receipts. in_options: those of queue_ack, checked. in_now: the time of
+the call. in_number: how many receipts there are.
 Result: the outcomes, in the order of the receipts: acked, moved, duplicate, lost.
 Locks: the messages, and those that have their keys where they go, in the order of their entries; then
-as _queue_members_end and _queue_permits_settle.
+as _queue_members_end; their semaphores at the end of the call, see _queue_permits_note.
 differs: the result is out_outcomes, a letter each.'
 begin
     declare v_entry, v_member bigint;

@@ -1,3 +1,4 @@
+-- calls: _queue_check_fit, _queue_end, _queue_fail, _queue_members_end, _queue_push_options, _queue_put, _queue_text
 drop procedure if exists _queue_move;
 delimiter $$
 create procedure _queue_move(in in_entry bigint, in in_secret binary(16), in in_to_kind text collate exact,

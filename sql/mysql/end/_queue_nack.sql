@@ -1,3 +1,6 @@
+-- calls: _queue_add_error, _queue_boolean, _queue_bury, _queue_check_fit, _queue_defaults, _queue_end, _queue_index,
+--     _queue_line_up, _queue_number, _queue_text
+-- changes: delayed_queue, queue_count
 drop procedure if exists _queue_nack;
 delimiter $$
 create procedure _queue_nack(in in_entry bigint, in in_secret binary(16), in in_options longtext character set utf8mb4,

@@ -7,7 +7,8 @@ create procedure queue_purge(in in_kind text collate exact,
 in_kind: the kind. in_max_messages: how many at the most, NULL: all.
 Result: purged: how many.
 Errors: PQ007 for a kind that is for others. PQ001 for kind and max_messages.
-Locks: the messages; what others have locked is left.'
+Locks: the messages; what others have locked is left. Then the next in the lines of their order keys, and their
+semaphores.'
 begin
     declare v_now, v_entry bigint;
     declare v_most bigint default coalesce(in_max_messages, 9223372036854775807);

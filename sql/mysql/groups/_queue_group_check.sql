@@ -1,3 +1,5 @@
+-- calls: _queue_put
+-- changes: queue_group, queue_group_stripe
 drop procedure if exists _queue_group_check;
 delimiter $$
 create procedure _queue_group_check(in in_group text collate exact, in in_now bigint)

@@ -1,3 +1,4 @@
+-- changes: delayed_queue, queue_semaphore_permit, queue_semaphore_wait
 drop procedure if exists _queue_permits_hand_over;
 delimiter $$
 create procedure _queue_permits_hand_over(in in_entry bigint, in in_name varchar(100) collate exact, in in_now bigint,

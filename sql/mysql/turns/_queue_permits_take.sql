@@ -1,3 +1,5 @@
+-- calls: _queue_permits_lacking, _queue_permits_lock, _queue_permits_promised, _queue_permits_settle
+-- changes: delayed_queue, queue_semaphore_permit, queue_semaphore_wait
 drop procedure if exists _queue_permits_take;
 delimiter $$
 create procedure _queue_permits_take(in in_entries longtext character set utf8mb4,

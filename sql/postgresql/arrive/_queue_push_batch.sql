@@ -11,8 +11,7 @@ declare
     v_since constant bigint := in_now - (nullif(in_kind.dedup_seconds, 0) * 1000000)::bigint;
     v_keys text[]; v_entries bigint[]; v_late bigint[] := '{}';
     v_each record; v_row delayed_queue; v_put record;
-    v_onto bigint[] := '{}'; v_logged bigint[]; v_outcomes text[];
-    v_waits_for text[];
+    v_onto bigint[] := '{}'; v_logged bigint[]; v_outcomes text[]; v_waits_for text[];
 begin
     if v_default.order_key is not null or v_more and in_messages @? '$[*].order_key' then
         -- what comes behind one that is there waits at once; all others have to be in before they may wait for who puts
@@ -78,7 +77,8 @@ begin
         from jsonb_array_elements(in_messages) with ordinality m (message, n),
             lateral (select (case when m.message ? 'order_key' then m.message
             else in_options end) ->> 'order_key') o (order_key)
-        where o.order_key is not null and not v_heads ? o.order_key and v_entries[m.n] <> all (v_late);
+        where o.order_key is not null and not v_heads ? o.order_key and v_entries[m.n] is not null
+            and v_entries[m.n] <> all (v_late);
     end if;
     v_logged := v_entries;
     if in_changes then
@@ -117,7 +117,8 @@ begin
         perform _queue_enrol(array_agg(coalesce(m.message ->> 'group', in_options ->> 'group')),
             array_agg(v_entries[m.n]))
         from jsonb_array_elements(in_messages) with ordinality m (message, n)
-        where v_entries[m.n] <> all (v_late) and coalesce(m.message ->> 'group', in_options ->> 'group') is not null;
+        where v_entries[m.n] is not null and v_entries[m.n] <> all (v_late)
+            and coalesce(m.message ->> 'group', in_options ->> 'group') is not null;
     end if;
     if v_waits_for is not null or v_default.semaphores is not null or v_more and in_messages @? '$[*].semaphores' then
         perform _queue_permits_settle(v_onto, v_waits_for || _queue_line_up(v_entries), true, in_now);
@@ -134,8 +135,8 @@ end $$;
 comment on function _queue_push_batch(queue_kind, jsonb, jsonb, bigint, boolean, boolean) is
 $$Puts many messages into a kind in one statement, then those whose keys were taken onto what is there, one by one.
 in_kind: the settings of the kind. in_messages, in_options: as in queue_push_many. in_now: the time of the call.
-in_changes: whether one of them has another
-on_duplicate than ignore. in_sorted: whether in the order of their keys; else in their own.
+in_changes: whether one of them has another on_duplicate than ignore. in_sorted: whether in the order of their keys;
+else in their own.
 Result: a row a message, in their order, which is that of their entries too.
 Errors: PQ00A where it has to be made again.
 Locks: with order keys as _queue_line; with in_changes what has one of the keys, in the order of the entries; waits

@@ -5,7 +5,7 @@ create or replace function _queue_put(in_row delayed_queue, in_on_duplicate text
 declare
     v_asks boolean; v_filter boolean; v_logs boolean;
 begin
-    if in_since is not null then -- apart, since it costs nothing then where it isn't
+    if in_since is not null then -- apart: a kind without a memory doesn't pay for it
         if coalesce((
             select d.ended_at from queue_dedup d
             where d.p_kind = in_row.p_kind and d.p_key = in_row.p_key) > in_since, false) then

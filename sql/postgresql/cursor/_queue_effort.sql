@@ -10,6 +10,6 @@ $$;
 comment on function _queue_effort() is
 $$What the scans of this transaction have cost so far, in microseconds of an idle machine, by what they read of the two
 indexes that they walk: 1/4 for an entry, living or not, and 1/2 for a page. Only the difference of two calls means
-something. A busy machine changes nothing in it, as it would in a time; where the server counts nothing (track_counts),
-it is one.
+something. A busy machine changes nothing in it, as it would in a time. Where the server counts nothing (track_counts),
+it is one, and sessions keep a cursor sooner.
 differs: MariaDB and MySQL count too much, or in too slow a place, so a scan is timed there.$$;

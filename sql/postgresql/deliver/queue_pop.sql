@@ -19,9 +19,7 @@ declare
     v_quiet constant boolean := v_cursor.ranks is null;
     v_pushed integer;
     v_order text;
-    v_entry bigint;
-    v_place bigint;
-    v_tid tid;
+    v_entry bigint; v_place bigint;
     v_effort bigint;
     v_left integer := coalesce(in_max_messages, 1);
     v_rows integer := 0;
@@ -61,6 +59,7 @@ begin
     end if;
     if v_left = 1 and v_kind.rate_per_second is null and v_where is null and v_kind.payload_shape is null
         and (v_kind.history_seconds > 0 or v_kind.dedup_seconds > 0 or v_kind.log_seconds > 0) is not true
+        and (not v_quiet or coalesce(v_cursor.slow_taken, 0) < 63)
         and _queue_no_look_is_due(v_text, v_cursor, v_ticks) then
         -- as in queue_reserve
         v_effort := case when v_quiet then _queue_effort() end;
@@ -80,10 +79,9 @@ begin
             order by l.p_kind, -l.priority::integer, l.ready_at, l.entry limit 1 for update skip locked)
         returning q.p_kind, q.p_key, q.payload, q.payload_bytes, q.headers, q.priority, q.scheduled_at,
             q.scheduled_at_initially, q.created_at, v_now, q.attempts + 1, null::text, q.errors,
-            (q.source_kind is null)::integer, q.entry, q.ready_at, q.order_key, q.ctid
+            (q.source_kind is null)::integer, q.entry, q.ready_at, q.order_key
         into p_kind, p_key, payload, payload_bytes, headers, priority, scheduled_at, scheduled_at_initially,
-            created_at, reserved_at, attempts, reserved_by, errors, v_pushed, v_entry, v_place, v_order,
-            v_tid;
+            created_at, reserved_at, attempts, reserved_by, errors, v_pushed, v_entry, v_place, v_order;
         if found then
             insert into queue_count (p_kind, pushed, popped) values (in_kind, v_pushed, 1);
             if v_order is not null then
@@ -97,9 +95,15 @@ begin
                     v_cursor.marks_at := 0; -- no more of it: let _queue_take look
                 end if;
                 perform set_config(v_name, v_cursor::text, false);
-            elsif v_cursor.p_kind is not null or _queue_effort() - v_effort > 11 then
-                perform _queue_keep_cursor(in_kind, v_name, v_cursor, 'start', v_ticks, _queue_effort() - v_effort, 1,
-                    array[v_tid], v_now);
+            elsif _queue_effort() - v_effort > 11 then
+                -- a whole cursor is made by _queue_take, out of what is still there
+                v_cursor.p_kind := in_kind;
+                v_cursor.slow_taken := case when _queue_effort() - v_effort < 20000
+                    then coalesce(v_cursor.slow_taken, 0) + 1 else 64 end;
+                perform set_config(v_name, v_cursor::text, false);
+            elsif v_cursor.p_kind is not null then
+                perform _queue_keep_cursor(in_kind, v_name, v_cursor, 'start', v_ticks, 0::bigint, 1, null::tid[],
+                    v_now);
             end if;
             return next;
             return;

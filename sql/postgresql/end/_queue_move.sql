@@ -15,6 +15,7 @@ declare
     v_put record;
     v_members bigint[];
     v_names text[];
+    v_settle bigint[] := in_entries;
     v_created bigint[];
     v_orders text[];
 begin
@@ -63,6 +64,10 @@ begin
             v_row.route := nullif(v_row.route - 0, '[]');
         end if;
         v_put := _queue_put(v_row, coalesce(v_options ->> 'on_duplicate', 'ignore'), null::bigint, in_now);
+        if v_put.waits_for is not null then
+            v_settle := v_settle || v_put.entry;
+            v_names := v_names || v_put.waits_for;
+        end if;
         v_outcomes[v_place] := case v_put.outcome when 'ignored' then 'duplicate' else 'moved' end;
         if v_put.outcome <> 'created' then
             perform _queue_members_end(array[v_row.member], 'duplicate', v_options -> 'result', in_now)
@@ -76,7 +81,7 @@ begin
     if v_members is not null then
         perform _queue_members_end(v_members, 'acked', in_options[1] -> 'result', in_now);
     end if;
-    perform _queue_permits_settle(in_entries, v_names, true, in_now) where v_names is not null;
+    perform _queue_permits_settle(v_settle, v_names, true, in_now) where v_names is not null;
     return v_outcomes;
 end $$;
 

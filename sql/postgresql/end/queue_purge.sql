@@ -26,4 +26,5 @@ $$Removes the messages of a kind that nobody holds.
 in_kind: the kind. in_max_messages: how many at the most, NULL: all.
 Result: purged: how many.
 Errors: PQ007 for a kind that is for others. PQ001 for kind and max_messages.
-Locks: the messages; what others have locked is left.$$;
+Locks: the messages; what others have locked is left. Then the next in the lines of their order keys, and their
+semaphores.$$;

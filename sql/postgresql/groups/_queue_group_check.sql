@@ -1,4 +1,4 @@
--- calls: _queue_put
+-- calls: _queue_permits_settle, _queue_put
 -- changes: queue_group, queue_group_stripe
 create or replace function _queue_group_check(in_group text, in_now bigint) returns void language plpgsql as $$
 declare
@@ -6,6 +6,7 @@ declare
     v_kind text;
     v_failed boolean;
     v_row delayed_queue;
+    v_put record;
 begin
     -- + 0: ADR 13
     select g.* into v_group from queue_group g where g.group_name = in_group and g.finished_at + 0 is null for update;
@@ -37,11 +38,14 @@ begin
         v_row.priority := v_group.then_priority;
         v_row.scheduled_at := in_now + v_group.then_delay;
         v_row.attempts := 0;
-        perform _queue_put(v_row, 'replace', null::bigint, in_now);
+        v_put := _queue_put(v_row, 'replace', null::bigint, in_now);
+        perform _queue_permits_settle(array[v_put.entry], v_put.waits_for, false, in_now)
+            where v_put.waits_for is not null;
     end if;
 end $$;
 
 comment on function _queue_group_check(text, bigint) is
 $$Finishes a group where all is done, or where it has failed: pushes what follows it.
 in_group: the group. in_now: the time of the call.
-Locks: the group, and where it finishes the message that has the key of the continuation.$$;
+Locks: the group, and where it finishes the message that has the key of the continuation; the semaphores of that, as
+far as nobody else has them.$$;

@@ -1,6 +1,6 @@
 -- calls: _queue_check_fit, _queue_check_key, _queue_check_options, _queue_check_payload, _queue_check_roles,
---     _queue_check_topic, _queue_fail, _queue_index, _queue_key, _queue_log, _queue_push, _queue_push_options,
---     _queue_put_onto, _queue_subscribed, _queue_take_back, _queue_wake, queue_now
+--     _queue_check_topic, _queue_fail, _queue_index, _queue_key, _queue_log, _queue_permits_settle, _queue_push,
+--     _queue_push_options, _queue_put_onto, _queue_subscribed, _queue_take_back, _queue_wake, queue_now
 -- changes: delayed_queue
 create or replace function queue_publish(in_topic text, in_key text default null, in_payload jsonb default null,
     in_options jsonb default null)
@@ -12,7 +12,8 @@ declare
     v_now constant bigint := queue_now();
     v_key constant text := coalesce(in_key, _queue_key(v_now));
     v_kinds text[];
-    v_kind record; v_row delayed_queue; v_outcome text;
+    v_kind record; v_row delayed_queue; v_put record; v_outcome text;
+    v_settle bigint[]; v_names text[];
     v_made bigint[];
     v_logs boolean;
     v_onto jsonb := '{}';
@@ -79,8 +80,15 @@ begin
             order by q.entry + 0 for update -- + 0: ADR 13
         loop
             v_row.p_kind := v_kind.p_kind;
-            v_outcome := case when v_kind.made then 'created'
-                else (_queue_put_onto(v_row, v_options.on_duplicate, v_now)).outcome end;
+            v_outcome := 'created';
+            if not v_kind.made then
+                v_put := _queue_put_onto(v_row, v_options.on_duplicate, v_now);
+                v_outcome := v_put.outcome;
+                if v_put.waits_for is not null then
+                    v_settle := v_settle || v_put.entry;
+                    v_names := v_names || v_put.waits_for;
+                end if;
+            end if;
             v_onto := v_onto || jsonb_build_object(v_kind.p_kind, v_outcome);
         end loop;
         -- what went away in between can be put in now; where its key is remembered, as in a push, it is ignored
@@ -106,6 +114,7 @@ begin
             where q.p_kind = any (v_kinds) and q.p_key = v_key) l
         where l.made or v_onto ->> l.p_kind = 'replaced' and v_options.on_duplicate in ('replace', 'keep_time');
     end if;
+    perform _queue_permits_settle(v_settle, v_names, true, v_now) where v_settle is not null;
     return query
         select t.p_kind, v_key, q.scheduled_at,
             case when q.entry = any (v_made) then 'created' else coalesce(v_onto ->> t.p_kind, 'ignored') end

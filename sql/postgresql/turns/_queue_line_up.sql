@@ -8,7 +8,7 @@ begin
         update delayed_queue q set ready_at = null
         where q.entry = any (in_entries) and q.semaphores is not null and q.source_kind is null
             and q.reserved_at is null
-            and q.due_at is null and exists (select from queue_semaphore s where s.name = any (q.semaphores))
+            and q.due_at is null
         returning q.entry, q.semaphores, q.p_kind),
     i as (
         insert into queue_semaphore_wait (entry, name, p_kind)
@@ -31,7 +31,6 @@ end $$;
 comment on function _queue_line_up(bigint[]) is
 $$Puts messages that name semaphores in line for them, out of the ready line; _queue_permits_settle wakes those for
 which there is room. What is delayed waits for its time first. Their kind is marked, so that queue_reserve knows.
-in_entries: messages; those without semaphores, those whose semaphores aren't there, and dead letters, which need none,
-stay as they are.
+in_entries: messages; those without semaphores, and dead letters, which need none, stay as they are.
 Result: the names of the semaphores; NULL: none.
 Locks: the messages; the settings of a kind that had no such message before.$$;
