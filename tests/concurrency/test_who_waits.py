@@ -178,3 +178,15 @@ def test_a_purge_leaves_what_another_transaction_has(queue: Session, connect: Co
     assert queue.purge("k") == 2
     other.commit()
     assert state(queue, "k", "a") == "reserved"
+
+
+def test_a_remove_waits_for_who_is_taking_the_message(
+    queue: Session, connect: Connect, harness: Harness
+) -> None:
+    queue.push("k", "a", 0)
+    other = connect(autocommit=False)
+    assert keys(other.reserve("k")) == ["a"]
+    with waiting(harness, connect(), lambda session: session.remove("k", "a")) as removed:
+        other.commit()
+        assert removed.result(PATIENCE_S) == "held"
+    assert state(queue, "k", "a") == "reserved"
