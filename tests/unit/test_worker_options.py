@@ -6,6 +6,7 @@ import asyncio
 import json
 import ssl
 import sys
+from pathlib import Path
 from typing import Any
 
 import pytest
@@ -16,6 +17,18 @@ from pyqueue_sql.worker.connecting import connect_async
 from pyqueue_sql.worker.failures import ERROR_CHARACTERS, MESSAGE_CHARACTERS, Failure, clean
 from pyqueue_sql.worker.settings import Settings
 
+CA = """\
+-----BEGIN CERTIFICATE-----
+MIIBeTCCAR+gAwIBAgIUfYjIRyJi4Yv/U5HGkAhRavx8eJUwCgYIKoZIzj0EAwIw
+ETEPMA0GA1UEAwwGbm9ib2R5MCAXDTI2MTEyNTE1MDEzOVoYDzIxMjYxMTAxMTUw
+MTM5WjARMQ8wDQYDVQQDDAZub2JvZHkwWTATBgcqhkjOPQIBBggqhkjOPQMBBwNC
+AARh93HvT4879MTigGGO84P/ZGqSFDd/UzUk3oU85KOX1DfUOZ3eeXC+PL5dggTb
+bthnprH73845VrOiTGz1nACao1MwUTAdBgNVHQ4EFgQU/mSKIJsu/YpAGU8vksBz
+hXZ1YLowHwYDVR0jBBgwFoAU/mSKIJsu/YpAGU8vksBzhXZ1YLowDwYDVR0TAQH/
+BAUwAwEB/zAKBggqhkjOPQQDAgNIADBFAiEAkBo1x15tpRmQol8niTWivmhp+4og
+FaEfQa60nZqsfQICIBfDNH3k041yzBp0lZ+CdwHiN8HPyLZtqMXCB8ZipXYQ
+-----END CERTIFICATE-----
+"""
 URL = "postgresql://user:secret@127.0.0.1:1/none"
 
 
@@ -69,13 +82,20 @@ def test_transactions_of_coroutines_say_what_is_missing(monkeypatch: pytest.Monk
 @pytest.mark.parametrize(
     ("parameters", "mode", "checks_name"),
     [
+        ("ssl_ca=CA", ssl.CERT_REQUIRED, False),
+        ("ssl_ca=CA&ssl_verify_identity=true", ssl.CERT_REQUIRED, True),
+        ("ssl_ca=CA&ssl_verify_cert=false", ssl.CERT_NONE, False),
         ("ssl_cert=/no/file", ssl.CERT_NONE, False),
         ("ssl_disabled=true", None, False),
         ("", None, False),
     ],
 )
 def test_tls_of_transactions_of_coroutines(
-    parameters: str, mode: ssl.VerifyMode | None, checks_name: bool, monkeypatch: pytest.MonkeyPatch
+    parameters: str,
+    mode: ssl.VerifyMode | None,
+    checks_name: bool,
+    monkeypatch: pytest.MonkeyPatch,
+    tmp_path: Path,
 ) -> None:
     import aiomysql  # pyright: ignore[reportMissingTypeStubs]
 
@@ -86,6 +106,8 @@ def test_tls_of_transactions_of_coroutines(
 
     monkeypatch.setattr(aiomysql, "connect", connect)
     monkeypatch.setattr(ssl.SSLContext, "load_cert_chain", lambda *_: None)
+    (tmp_path / "ca.pem").write_text(CA)
+    parameters = parameters.replace("CA", str(tmp_path / "ca.pem"))
     asyncio.run(connect_async(f"mysql://user:secret@127.0.0.1:1/other?{parameters}"))
     assert given["db"] == "other"
     context = given["ssl"]
