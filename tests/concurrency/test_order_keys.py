@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any, TypeVar
 import pytest
 
 from tests.concurrency.test_races import together
-from tests.conformance.steps import keys, receipts
+from tests.conformance.steps import keys, outcomes, receipts
 from tests.sample import chance_of
 
 if TYPE_CHECKING:
@@ -45,6 +45,28 @@ def empty(queue: Session, kind: str = "work") -> list[str]:
         found += keys(some)
     assert [(one.key, one.state) for one in queue.peek(kind, 100)] == []
     return found
+
+
+@pytest.mark.servers("mariadb", "mysql")
+@pytest.mark.parametrize("history_seconds", [0, 60])
+def test_acks_of_a_batch_lock_its_lines_in_their_order(
+    harness: Harness, queue: Session, connect: Connect, history_seconds: int
+) -> None:
+    """PostgreSQL has no rows of lines: it locks their first messages, in the order of the entries."""
+    queue.define("work", history_seconds=history_seconds)
+    for key, line in (("first", "z"), ("second", "a")):
+        queue.push("work", key, 0, order_key=line)
+    held = receipts(queue.reserve("work", None, 2))
+    pusher, consumer = connect(autocommit=False), connect()
+    pusher.push("work", "behind the second", 0, order_key="a")
+    with ThreadPoolExecutor(1) as threads:
+        acked = threads.submit(consumer.ack_many, held)
+        while not (acked.done() or harness.waits(consumer)):
+            time.sleep(0.01)
+        pusher.push("work", "behind the first", 0, order_key="z")
+        pusher.commit()
+        assert outcomes(acked.result()) == ["acked", "acked"]
+    assert empty(queue) == ["behind the second", "behind the first"]
 
 
 def test_a_push_and_the_ack_of_the_last_one_leave_nobody_waiting(queue: Session, connect: Connect) -> None:

@@ -8,7 +8,7 @@ create procedure _queue_end_many(in in_entries longtext character set utf8mb4, i
 is.
 in_entries: a JSON array of their entries, locked already. in_keeps: whether a kind of theirs keeps history, keys or a
 log, or something is pending. in_outcome: acked or popped. in_now: the time of the call.
-Locks: the next in the lines of their order keys.
+Locks: the lines of their order keys, in their order, and the next in each.
 differs: on PostgreSQL _queue_end takes many.'
 begin
     declare v_entry bigint;
@@ -17,6 +17,20 @@ begin
     declare c cursor for
         select j.entry from json_table(in_entries, '$[*]' columns (entry bigint path '$')) j order by j.entry;
     if in_keeps then
+        /*M!100600 set statement group_concat_max_len = 1000000000 for */
+        select json_arrayagg(json_array(q.p_kind, q.order_key)) into v_lines
+        from json_table(in_entries, '$[*]' columns (entry bigint path '$')) j
+            straight_join delayed_queue q force index (primary) on q.entry = j.entry and q.order_key is not null;
+        if v_lines is not null then -- in their order, as everywhere: each by itself would be in that of the entries
+            select count(*) into v_entry
+            from (
+                select o.first
+                from json_table(v_lines, '$[*]' columns (p_kind varchar(100) collate exact path '$[0]',
+                    order_key varchar(200) collate exact path '$[1]')) j
+                    straight_join queue_order o force index (primary)
+                        on o.p_kind = j.p_kind and o.order_key = j.order_key
+                order by j.p_kind, j.order_key limit 1000000000 for update /*!80000 of o */) l;
+        end if;
         open c;
         messages: loop
             begin
