@@ -36,8 +36,7 @@ begin
     if v_past then
         /*M!100600 set statement group_concat_max_len = 1000000000 for */
         select json_arrayagg(json_array(o.source, o.part)) into v_found
-        from (
-            select p.source, p.part from queue_stream_part p force index (queue_stream_part_begun)
+        from (select p.source, p.part from queue_stream_part p force index (queue_stream_part_begun)
             where p.begun_at <= in_now - 604800000000
             order by p.begun_at limit in_max for update skip locked) o;
         /*M!100600 set statement sql_safe_updates = 0 for */
@@ -50,8 +49,7 @@ begin
     if v_past then
         /*M!100600 set statement group_concat_max_len = 1000000000 for */
         select json_arrayagg(json_array(o.source, o.part, o.place)) into v_found
-        from (
-            select k.source, k.part, k.place from queue_stream_kept k force index (queue_stream_kept_at)
+        from (select k.source, k.part, k.place from queue_stream_kept k force index (queue_stream_kept_at)
             where k.kept_at <= in_now - 604800000000
             order by k.kept_at limit in_max for update skip locked) o;
         /*M!100600 set statement sql_safe_updates = 0 for */
@@ -65,8 +63,7 @@ begin
     if v_past then
         /*M!100600 set statement group_concat_max_len = 1000000000 for */
         select json_arrayagg(o.source) into v_found
-        from (
-            select l.source from queue_stream_plan l force index (queue_stream_plan_begun)
+        from (select l.source from queue_stream_plan l force index (queue_stream_plan_begun)
             where l.begun_at <= in_now - 604800000000
             order by l.begun_at limit in_max for update skip locked) o;
         /*M!100600 set statement sql_safe_updates = 0 for */
@@ -78,8 +75,7 @@ begin
     if v_past then
         /*M!100600 set statement group_concat_max_len = 1000000000 for */
         select json_arrayagg(o.id) into v_found
-        from (
-            select w.id from queue_write w force index (queue_write_at)
+        from (select w.id from queue_write w force index (queue_write_at)
             where w.written_at <= in_now - 604800000000
             order by w.written_at limit in_max for update skip locked) o;
         /*M!100600 set statement sql_safe_updates = 0 for */
@@ -91,8 +87,7 @@ begin
     if v_past then
         /*M!100600 set statement group_concat_max_len = 1000000000 for */
         select json_arrayagg(o.query) into v_found
-        from (
-            select d.query from queue_stage_done d force index (queue_stage_done_at)
+        from (select d.query from queue_stage_done d force index (queue_stage_done_at)
             where d.done_at <= in_now - 31536000000000
             order by d.done_at limit in_max for update skip locked) o;
         /*M!100600 set statement sql_safe_updates = 0 for */
