@@ -10,7 +10,7 @@ from tests.conformance.steps import SECOND, die, keys, receipts, take
 
 if TYPE_CHECKING:
     from tests.conformance.fixtures import Clock, Connect
-    from tests.conformance.harness import Session
+    from tests.conformance.harness import Harness, Session
 
 
 def ended(queue: Session, kind: str) -> list[tuple[str, str]]:
@@ -195,3 +195,25 @@ def test_a_dead_letter_that_is_redriven_ends_once_more(queue: Session) -> None:
 def test_a_time_to_keep_is_a_number_of_seconds(queue: Session, value: object) -> None:
     with pytest.raises(Exception, match="history_seconds"):
         queue.define("mail", history_seconds=value)  # pyright: ignore[reportArgumentType]
+
+
+def test_a_kind_that_is_in_use_needs_nobody_who_prunes(
+    queue: Session, harness: Harness, clock: Clock
+) -> None:
+    def kept() -> list[object]:
+        tables = ("queue_history", "queue_dedup", "queue_log")
+        return [what for name, what in harness.everything().items() if name.endswith(tables)]
+
+    nothing = kept()
+    options = ("history_seconds", "dedup_seconds", "log_seconds")
+    for option in options:
+        queue.define(option, **{option: 60})
+        queue.push(option, "a", 1)
+        queue.pop(option)
+    clock.advance(61)
+    for _ in range(400):  # one in twenty does something, so none of so many once in 800 million times
+        if kept() == nothing:
+            break
+        for option in options:
+            queue.reserve(option)
+    assert kept() == nothing

@@ -138,6 +138,7 @@ def test_what_is_held_when_the_first_limit_is_set_counts(queue: Session) -> None
     fill(queue)
     early = receipts(queue.reserve("calls", None, 5))
     queue.define("calls", max_reserved=3)
+    assert queue.extend(early[4], 60).outcome == "extended"
     for receipt in early[:2]:
         assert queue.reserve("calls", None, 10) == []
         queue.ack(receipt)
@@ -166,6 +167,14 @@ def test_a_lowered_limit_lets_nothing_through_until_there_is_less(queue: Session
     assert len(queue.reserve("calls", None, 10)) == 10
     queue.define("calls", max_reserved=3)
     assert queue.reserve("calls") == []
+
+
+def test_a_lowered_limit_gives_all_its_places_once_they_are_free(queue: Session) -> None:
+    fill(queue, max_reserved=5)
+    taken = receipts(queue.reserve("calls", None, 10))
+    queue.define("calls", max_reserved=2)
+    queue.ack_many(taken)
+    assert len(queue.reserve("calls", None, 10)) == 2
 
 
 def test_what_is_undone_takes_no_place(queue: Session, connect: Connect) -> None:
@@ -412,6 +421,21 @@ def test_a_clock_that_was_set_back_stops_nothing(queue: Session, connect: Connec
         found.append(len(queue.pop("calls", 100)) + len(other.pop("calls", 100)))
     assert found[0] <= 20
     assert all(8 <= one <= 12 for one in found[1:])
+
+
+def test_a_clock_that_hops_gives_no_more_than_its_rate(queue: Session, clock: Clock) -> None:
+    """Two nodes, or a step of NTP: the tokens of the same hundredth of a second are given once."""
+    rate = 6400  # whose sessions take some tokens ahead
+    fill(queue, number=400, rate_per_second=rate)
+    number = 0
+    for _ in range(60):
+        clock.advance(0.01)
+        number += len(queue.reserve("calls"))
+        clock.advance(-0.01)
+        number += len(queue.reserve("calls"))
+    clock.advance(0.01)
+    number += len(queue.reserve("calls", None, 400))
+    assert number <= 0.01 * rate + 1
 
 
 @pytest.mark.parametrize(
