@@ -145,6 +145,17 @@ def test_C4_prune_works_in_chunks_the_oldest_first(queue: Session, clock: Clock)
     assert [queue.prune(4), queue.prune(4), queue.prune(4)] == [4, 2, 0]
 
 
+def test_C4_a_chunk_is_of_all_kinds_together(queue: Session, clock: Clock) -> None:
+    for kind in ("a", "b", "c"):
+        queue.define(kind, history_seconds=1)
+        queue.push_many(kind, [{"payload": 0}] * 3)
+        queue.pop(kind, 3)
+    while queue.prune():  # the counters
+        pass
+    clock.advance(1)
+    assert [queue.prune(4), queue.prune(4), queue.prune(4)] == [4, 4, 1]
+
+
 def test_C4_a_shorter_time_concerns_what_is_there(queue: Session, clock: Clock) -> None:
     queue.define("mail", history_seconds=3600)
     queue.push("mail", "a", 1)
