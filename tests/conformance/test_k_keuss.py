@@ -13,7 +13,15 @@ if TYPE_CHECKING:
 
 COUNTED = [
     *("ready", "scheduled", "reserved", "expired", "waiting", "total", "pushed_total", "reserved_total"),
-    *("popped_total", "acked_total", "nacked_total", "moved_total", "dead_total", "expired_total", "lost_total"),
+    *(
+        "popped_total",
+        "acked_total",
+        "nacked_total",
+        "moved_total",
+        "dead_total",
+        "expired_total",
+        "lost_total",
+    ),
 ]
 """What is a number in the stats of a kind."""
 

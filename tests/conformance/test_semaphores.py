@@ -140,6 +140,7 @@ def test_D5_a_hold_that_expires_is_found_by_who_wants_its_slot(queue: Session, c
     assert queue.ack(late).outcome == "acked", "nobody else has got it yet"
     assert state(queue, "gone", "dead") is None
     assert stands(queue) == (1, 1, 0)
+    assert queue.wait(["k"], 0) is None, "nobody is left in line"
 
 
 def test_D5_an_expired_hold_whose_slot_nobody_wanted_goes_on(queue: Session, clock: Clock) -> None:
