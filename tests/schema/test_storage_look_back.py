@@ -227,3 +227,20 @@ def test_a_cursor_is_kept_where_scans_walk_over_what_died(session: Session, data
             receipts = list(session.reserve(100).values())
             session.conn.execute("select from queue_ack_many(%s)", [Jsonb(receipts)])
     assert session.kept["took"] > 110, "entries that died, 1/16 µs each"
+
+
+@pytest.mark.parametrize(("effort", "taken"), [(8_000, 64), (15_000, 1)])
+def test_a_cursor_is_kept_after_64_slow_scans_or_one_of_20_ms(
+    session: Session, effort: int, taken: int
+) -> None:
+    """Each look at the effort costs one, and a scan is two of them."""
+    session.conn.execute(f"create sequence effort increment {effort}".encode())
+    session.conn.execute(
+        "create or replace function _queue_effort() returns bigint language sql volatile"
+        " begin atomic select nextval('effort'); end"
+    )
+    for number in range(taken):
+        assert session.kept == {}, f"after {number}"
+        session.push(f"{number}")
+        session.reserve()
+    assert session.kept
