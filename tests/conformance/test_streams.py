@@ -264,6 +264,13 @@ def test_D8_who_reads_rarely_does_not_read_again_what_is_not_for_it(queue: Sessi
     assert short(on(queue, "quiet", "r")) == short(on(queue, "#.quiet", "p")) == ["pushed a"]
 
 
+def test_K6_readers_of_the_same_events_show_the_same(queue: Session) -> None:
+    logged(queue, "k")
+    queue.read("k", "one", 10, events=["replaced", "acked", "pushed"])
+    queue.read("k", "other", 10, events=["pushed", "acked", "replaced", "acked"])
+    assert {reader.events for reader in queue.readers()} == {"acked,pushed,replaced"}
+
+
 def test_K6_the_log_is_kept_by_age_and_who_falls_behind_is_told(queue: Session, clock: Clock) -> None:
     logged(queue, "k", seconds=100)
     logged(queue, "longer", seconds=1000)
