@@ -82,6 +82,16 @@ def test_D5_those_that_lack_nothing_else_are_woken_the_oldest_first(queue: Sessi
     assert (stands(queue), stands(queue, "t")) == ((1, 1, 0), (1, 1, 0))
 
 
+def test_D5_of_those_that_wait_at_several_the_oldest_is_first(queue: Session) -> None:
+    for name in "st":
+        queue.semaphore(name, 1)
+    for key, names in (("first", "st"), ("old", "st"), ("young", "t")):
+        queue.push("k", key, 1, semaphores=[*names])
+    (held,) = hold(queue).values()
+    queue.ack(held)
+    assert states(queue, "old", "young") == ["ready", "waiting"]
+
+
 def test_D5_one_that_lacks_any_has_none(queue: Session) -> None:
     queue.semaphore("s", 1)
     queue.semaphore("t", 0)

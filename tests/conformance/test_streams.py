@@ -251,6 +251,8 @@ def test_D8_a_publish_onto_what_is_there_comes_once_to_who_follows_the_topic(que
     assert [(one.event, one.payload) for one in on(queue, "b", "s")] == [("replaced", 2)]
     queue.publish("t", "1", 2)
     assert on(queue, "t", "r") == on(queue, "b", "s") == [], "ignored"
+    queue.publish("t", "1", 3, on_duplicate="push_back")
+    assert on(queue, "t", "r") == on(queue, "b", "s") == [], "the payload is the same"
 
 
 def test_D8_who_reads_rarely_does_not_read_again_what_is_not_for_it(queue: Session) -> None:
