@@ -41,4 +41,5 @@ def run(run: Run) -> None:
                 other_name=STATEMENTS,
                 unit="messages/s",
                 clients=clients,
+                target=0.6,
             )

@@ -24,7 +24,10 @@ def run(run: Run) -> None:
             return rate(together(run.url, work, clients, run.seconds))
 
         for clients in (1, 8):
-            for work, name in ((statements, STATEMENTS), (calls, "pyqueue, reserve and ack")):
+            for work, name, target in (
+                (statements, STATEMENTS, 1.0),
+                (calls, "pyqueue, reserve and ack", None),
+            ):
                 run.compare(
                     "queue_next one by one",
                     functools.partial(loop, nexts, clients),
@@ -32,4 +35,5 @@ def run(run: Run) -> None:
                     other_name=name,
                     unit="messages/s",
                     clients=clients,
+                    target=target,
                 )

@@ -38,6 +38,6 @@ def run(run: Run) -> None:
                 other_name="a plain INSERT of 1,000 rows",
                 unit="messages/s",
                 clients=clients,
-                target=0.5,
+                target=0.35,
                 note="the plain table has no key but its number",
             )

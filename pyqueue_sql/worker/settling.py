@@ -114,7 +114,7 @@ class Group:
     def apart(self, error: QueueError) -> list[Group]:
         """Return what to do in its place where the queue refused it: one by one, or a failed attempt."""
         if len(self.deliveries) > 1:
-            return [Group(one.settlement or self.settlement, [one]) for one in self.deliveries]
+            return [group for one in self.deliveries for group in groups([one])]
         if isinstance(error, InvalidReceipt) or self.settlement.options.keys() == {"error"}:
             return []
         for one in self.deliveries:

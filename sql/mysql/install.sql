@@ -107,7 +107,6 @@ source deliver/_queue_scan.sql
 source deliver/_queue_scan_lane.sql
 source deliver/_queue_take.sql
 source deliver/_queue_end_undeliverable.sql
-source deliver/_queue_begin_delivery.sql
 source deliver/_queue_deliver.sql
 source deliver/_queue_reserve.sql
 source deliver/_queue_scan_lanes.sql

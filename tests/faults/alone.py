@@ -168,7 +168,7 @@ def hostile_input(_: Restartable, url: str, __: Path, size: Size, seed: int) -> 
             fuzz.step()
     harness.close()
     notes = [f"through {name}: {often}" for name, often in sorted(fuzz.through.items())] + missing
-    return Outcome(fuzz.calls, fuzz.calls, 0, fuzz.kept, said(fuzz.wrong), notes)
+    return Outcome(fuzz.calls, fuzz.calls, 0, fuzz.kept, said(fuzz.wrong), notes=notes)
 
 
 ROUTINES: Final = {

@@ -100,7 +100,7 @@ def _try(url: str, size: Size, seed: int, largest: int) -> Outcome:
     watching.close()
     notes = [f"refused, {code}: {often}" for code, often in sorted(codes.items())]
     notes.append(f"sessions that ended with the call: {ended}")
-    return Outcome(refused, calls, 0, calls, said(wrong), notes)
+    return Outcome(refused, calls, 0, calls, said(wrong), codes, notes)
 
 
 def goes_on(session: Session) -> bool:

@@ -28,14 +28,15 @@ def test_what_returns_is_acknowledged(queue: Session, workers: Workers) -> None:
     handlers, seen = Handlers(), list[str]()
 
     @handlers.on("mail")
-    def send(message: Message) -> str:
+    def send(message: Message) -> object:
         seen.append(message.key)
-        return "anything"
+        return {"no JSON"}
 
     queue.push_many("mail", [{"key": key, "payload": 1} for key in "abc"])
     workers.drain(handlers)
     assert sorted(seen) == ["a", "b", "c"]
     assert queue.stats("mail")[0].acked_total == 3
+    assert not queue.history("mail"), "nobody asked for its result"
 
 
 def test_functions_and_coroutines_in_one_worker(queue: Session, workers: Workers) -> None:

@@ -171,16 +171,27 @@ def test_a_worker_is_heard_of_three_times_a_timeout(
     queue: Session, workers: Workers, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     # time goes on by hand, so that nothing but a heartbeat that is due makes one
-    passed = 0.0
+    passed, asked = 0.0, 0
+
+    def monotonic() -> float:
+        nonlocal asked
+        asked += 1
+        return 1000 + passed
+
     monkeypatch.setattr(keeping, "TICK_SECONDS", 0.05)
-    monkeypatch.setattr(keeping, "time", SimpleNamespace(monotonic=lambda: 1000 + passed))
+    monkeypatch.setattr(keeping, "time", SimpleNamespace(monotonic=monotonic))
 
     def heard_at() -> list[datetime]:
         return [worker.heartbeat_at for worker in queue.workers()]
 
     with workers.running(listening([], "mail"), heartbeat_seconds=3000, notify=False):
         until(heard_at)
-        for _ in range(3):
-            passed += 1010
-            before = heard_at()
+        # it is asked for upkeep, makes sure of that once, and then waits for its time
+        for seconds in (keeping.DOUBT_SECONDS + 1, 1010, 1010, 1010):
+            before, since = heard_at(), asked
+            passed += keeping.DOUBT_SECONDS + 1
+            if seconds > 1000:
+                until(lambda since=since: asked > since + 20)
+                assert heard_at() == before
+            passed += seconds
             until(lambda before=before: heard_at() > before)

@@ -379,8 +379,6 @@ drop procedure if exists _queue_reserve;
 --;
 drop procedure if exists _queue_deliver;
 --;
-drop procedure if exists _queue_begin_delivery;
---;
 drop procedure if exists _queue_end_undeliverable;
 --;
 drop procedure if exists _queue_take;

@@ -1898,39 +1898,11 @@ begin
     close c;
 end;
 --;
--- changes: delayed_queue
-drop procedure if exists _queue_begin_delivery;
---;
-create procedure _queue_begin_delivery(in in_entries longtext character set utf8mb4, in in_number int,
-    in in_until bigint, in in_now bigint, in in_worker varchar(200) character set utf8mb4 collate /*!80017 utf8mb4_0900_bin *//*M!100600 utf8mb4_nopad_bin */,
-    in in_seed varchar(64) character set ascii)
-    comment 'Begins a delivery of each of some messages.
-in_entries: a JSON array of their entries, locked already. in_number: how many. in_until: when the hold ends, in_now:
-the time of the call, in microseconds. in_worker: who holds them. in_seed: 64 hexadecimal digits, what their secrets are
-made of: of one message the first 32, of several a hash of all with the entry.
-differs: on PostgreSQL it is a part of _queue_deliver.'
-begin
-    declare v_entry bigint default json_extract(in_entries, '$[0]');
-    if in_number = 1 then -- the most frequent call, without a set
-        update delayed_queue q
-        set q.scheduled_at = in_until, q.reserved_at = in_now, q.attempts = q.attempts + 1,
-            q.deliveries = q.deliveries + 1, q.reserved_by = in_worker, q.secret = unhex(left(in_seed, 32))
-        where q.entry = v_entry;
-    else
-        /*M!100600 set statement sql_safe_updates = 0 for */
-        update json_table(in_entries, '$[*]' columns (entry bigint path '$')) j
-            straight_join delayed_queue q force index (primary) on q.entry = j.entry
-        set q.scheduled_at = in_until, q.reserved_at = in_now, q.attempts = q.attempts + 1,
-            q.deliveries = q.deliveries + 1, q.reserved_by = in_worker,
-            q.secret = unhex(left(sha2(concat(in_seed, q.entry), 256), 32));
-    end if;
-end;
---;
--- calls: _queue_admit, _queue_admitted, _queue_begin_delivery, _queue_check_count, _queue_check_key,
---     _queue_check_kind, _queue_check_options, _queue_check_roles, _queue_claim_slots, _queue_defaults,
---     _queue_groups_due, _queue_number, _queue_random, _queue_take_deliverable, _queue_take_with_permits,
---     _queue_upkeep, _queue_use, _queue_where
--- changes: queue_count
+-- calls: _queue_admit, _queue_admitted, _queue_check_count, _queue_check_key, _queue_check_kind,
+--     _queue_check_options, _queue_check_roles, _queue_claim_slots, _queue_defaults, _queue_groups_due,
+--     _queue_number, _queue_random, _queue_take_deliverable, _queue_take_with_permits, _queue_upkeep, _queue_use,
+--     _queue_where
+-- changes: delayed_queue, queue_count
 drop procedure if exists _queue_deliver;
 --;
 create procedure _queue_deliver(in in_kind text character set utf8mb4 collate /*!80017 utf8mb4_0900_bin *//*M!100600 utf8mb4_nopad_bin */, in in_worker text character set utf8mb4 collate /*!80017 utf8mb4_0900_bin *//*M!100600 utf8mb4_nopad_bin */,
@@ -1939,11 +1911,11 @@ create procedure _queue_deliver(in in_kind text character set utf8mb4 collate /*
     out out_seed varchar(64) character set ascii, out out_keeps boolean)
     comment 'The verb deliver: takes messages in the order of delivery, as many as limits and semaphores allow. A
 reserve holds them; what is popped stays locked as it is, for queue_pop to send and end.
-in_kind, in_worker, in_max_messages, in_options, and the errors: those of queue_reserve. in_popped: whether it is a pop:
-max_reserved doesn''t count for it, and in_worker doesn''t matter. in_now: the time of the call, after
-_queue_drain_inbox. out_entry: the message, where it is one. out_entries: the messages, a JSON array of their entries;
-NULL: none. out_seed: what their secrets are made of, see _queue_begin_delivery. out_keeps: whether the kind keeps
-history, keys or a log.
+in_kind, in_worker, in_max_messages, in_options, and the errors: those of queue_reserve. in_popped: whether it is a
+pop: max_reserved doesn''t count for it, and in_worker doesn''t matter. in_now: the time of the call, after
+_queue_drain_inbox. out_entry: the message that is held, where it is one. out_entries: the messages, a JSON array of
+their entries; NULL: none. out_seed: 64 hexadecimal digits, what their secrets are made of: of one message the first
+32, of several a hash of all with the entry. out_keeps: whether the kind keeps history, keys or a log.
 Locks: those of queue_reserve.
 differs: it checks what it was given, too; the short way of a reserve is in _queue_reserve, since a statement costs more
 inside of a procedure.'
@@ -2002,7 +1974,20 @@ begin
         end if;
         if out_entries is not null and not in_popped then
             set out_seed = sha2(concat(@pyqueue_seed, uuid_short()), 256);
-            call _queue_begin_delivery(out_entries, v_number, v_until, in_now, v_worker, out_seed);
+            if v_number = 1 then -- without a set, which takes longer
+                set out_entry = json_extract(out_entries, '$[0]');
+                update delayed_queue q
+                set q.scheduled_at = v_until, q.reserved_at = in_now, q.attempts = q.attempts + 1,
+                    q.deliveries = q.deliveries + 1, q.reserved_by = v_worker, q.secret = unhex(left(out_seed, 32))
+                where q.entry = out_entry;
+            else
+                /*M!100600 set statement sql_safe_updates = 0 for */
+                update json_table(out_entries, '$[*]' columns (entry bigint path '$')) j
+                    straight_join delayed_queue q force index (primary) on q.entry = j.entry
+                set q.scheduled_at = v_until, q.reserved_at = in_now, q.attempts = q.attempts + 1,
+                    q.deliveries = q.deliveries + 1, q.reserved_by = v_worker,
+                    q.secret = unhex(left(sha2(concat(out_seed, q.entry), 256), 32));
+            end if;
             if v_limit is not null then
                 call _queue_claim_slots(in_kind, v_slots, out_entries, out_seed);
             end if;
@@ -2017,9 +2002,6 @@ begin
             call _queue_upkeep(in_kind, out_keeps, in_now, 40 * v_max);
         end if;
     end if;
-    if v_number = 1 then
-        set out_entry = json_extract(out_entries, '$[0]');
-    end if;
 end;
 --;
 -- calls: _queue_defaults, _queue_deliver, _queue_drain_inbox, _queue_groups_due, _queue_keep_cursor,
@@ -2033,7 +2015,7 @@ create procedure _queue_reserve(in in_kind text character set utf8mb4 collate /*
     comment 'queue_reserve without its transaction. What is asked for most often, one message of a kind that the session
 has asked for before, is taken here in as few statements as that needs; the rest by _queue_deliver.
 The parameters and the errors are those of queue_reserve. out_entry: the message, where it is one. out_entries: where it
-may be several, a JSON array of their entries. out_seed: what their secrets are made of, see _queue_begin_delivery.
+may be several, a JSON array of their entries. out_seed: what their secrets are made of, see _queue_deliver.
 differs: a statement costs more inside of a procedure than on PostgreSQL, which has one way for both.'
 begin
     declare v_now, v_start, v_took, v_landed, v_due, v_until bigint;
@@ -5575,7 +5557,7 @@ create procedure _queue_claim_slots(in in_kind text character set utf8mb4 collat
     in in_entries longtext character set utf8mb4, in in_seed varchar(64) character set ascii)
     comment 'Puts deliveries in places.
 in_kind: the kind. in_slots: what _queue_slots answered. in_entries: the messages, a JSON array, as many or fewer.
-in_seed: what their secrets are made of, see _queue_begin_delivery.
+in_seed: what their secrets are made of, see _queue_deliver.
 Locks: none but the slots, which are locked.
 differs: PostgreSQL appends to queue_claim.'
 begin

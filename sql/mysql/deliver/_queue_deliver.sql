@@ -1,8 +1,8 @@
--- calls: _queue_admit, _queue_admitted, _queue_begin_delivery, _queue_check_count, _queue_check_key,
---     _queue_check_kind, _queue_check_options, _queue_check_roles, _queue_claim_slots, _queue_defaults,
---     _queue_groups_due, _queue_number, _queue_random, _queue_take_deliverable, _queue_take_with_permits,
---     _queue_upkeep, _queue_use, _queue_where
--- changes: queue_count
+-- calls: _queue_admit, _queue_admitted, _queue_check_count, _queue_check_key, _queue_check_kind,
+--     _queue_check_options, _queue_check_roles, _queue_claim_slots, _queue_defaults, _queue_groups_due,
+--     _queue_number, _queue_random, _queue_take_deliverable, _queue_take_with_permits, _queue_upkeep, _queue_use,
+--     _queue_where
+-- changes: delayed_queue, queue_count
 drop procedure if exists _queue_deliver;
 delimiter $$
 create procedure _queue_deliver(in in_kind text collate exact, in in_worker text collate exact,
@@ -11,11 +11,11 @@ create procedure _queue_deliver(in in_kind text collate exact, in in_worker text
     out out_seed varchar(64) character set ascii, out out_keeps boolean)
     comment 'The verb deliver: takes messages in the order of delivery, as many as limits and semaphores allow. A
 reserve holds them; what is popped stays locked as it is, for queue_pop to send and end.
-in_kind, in_worker, in_max_messages, in_options, and the errors: those of queue_reserve. in_popped: whether it is a pop:
-max_reserved doesn''t count for it, and in_worker doesn''t matter. in_now: the time of the call, after
-_queue_drain_inbox. out_entry: the message, where it is one. out_entries: the messages, a JSON array of their entries;
-NULL: none. out_seed: what their secrets are made of, see _queue_begin_delivery. out_keeps: whether the kind keeps
-history, keys or a log.
+in_kind, in_worker, in_max_messages, in_options, and the errors: those of queue_reserve. in_popped: whether it is a
+pop: max_reserved doesn''t count for it, and in_worker doesn''t matter. in_now: the time of the call, after
+_queue_drain_inbox. out_entry: the message that is held, where it is one. out_entries: the messages, a JSON array of
+their entries; NULL: none. out_seed: 64 hexadecimal digits, what their secrets are made of: of one message the first
+32, of several a hash of all with the entry. out_keeps: whether the kind keeps history, keys or a log.
 Locks: those of queue_reserve.
 differs: it checks what it was given, too; the short way of a reserve is in _queue_reserve, since a statement costs more
 inside of a procedure.'
@@ -74,7 +74,20 @@ begin
         end if;
         if out_entries is not null and not in_popped then
             set out_seed = sha2(concat(@pyqueue_seed, uuid_short()), 256);
-            call _queue_begin_delivery(out_entries, v_number, v_until, in_now, v_worker, out_seed);
+            if v_number = 1 then -- without a set, which takes longer
+                set out_entry = json_extract(out_entries, '$[0]');
+                update delayed_queue q
+                set q.scheduled_at = v_until, q.reserved_at = in_now, q.attempts = q.attempts + 1,
+                    q.deliveries = q.deliveries + 1, q.reserved_by = v_worker, q.secret = unhex(left(out_seed, 32))
+                where q.entry = out_entry;
+            else
+                /*M!100600 set statement sql_safe_updates = 0 for */
+                update json_table(out_entries, '$[*]' columns (entry bigint path '$')) j
+                    straight_join delayed_queue q force index (primary) on q.entry = j.entry
+                set q.scheduled_at = v_until, q.reserved_at = in_now, q.attempts = q.attempts + 1,
+                    q.deliveries = q.deliveries + 1, q.reserved_by = v_worker,
+                    q.secret = unhex(left(sha2(concat(out_seed, q.entry), 256), 32));
+            end if;
             if v_limit is not null then
                 call _queue_claim_slots(in_kind, v_slots, out_entries, out_seed);
             end if;
@@ -88,9 +101,6 @@ begin
         if rand() < 0.05 then
             call _queue_upkeep(in_kind, out_keeps, in_now, 40 * v_max);
         end if;
-    end if;
-    if v_number = 1 then
-        set out_entry = json_extract(out_entries, '$[0]');
     end if;
 end $$
 delimiter ;

@@ -9,7 +9,7 @@ create procedure _queue_reserve(in in_kind text collate exact, in in_worker text
     comment 'queue_reserve without its transaction. What is asked for most often, one message of a kind that the session
 has asked for before, is taken here in as few statements as that needs; the rest by _queue_deliver.
 The parameters and the errors are those of queue_reserve. out_entry: the message, where it is one. out_entries: where it
-may be several, a JSON array of their entries. out_seed: what their secrets are made of, see _queue_begin_delivery.
+may be several, a JSON array of their entries. out_seed: what their secrets are made of, see _queue_deliver.
 differs: a statement costs more inside of a procedure than on PostgreSQL, which has one way for both.'
 begin
     declare v_now, v_start, v_took, v_landed, v_due, v_until bigint;

@@ -5,7 +5,7 @@ create procedure _queue_claim_slots(in in_kind text collate exact, in in_slots l
     in in_entries longtext character set utf8mb4, in in_seed varchar(64) character set ascii)
     comment 'Puts deliveries in places.
 in_kind: the kind. in_slots: what _queue_slots answered. in_entries: the messages, a JSON array, as many or fewer.
-in_seed: what their secrets are made of, see _queue_begin_delivery.
+in_seed: what their secrets are made of, see _queue_deliver.
 Locks: none but the slots, which are locked.
 differs: PostgreSQL appends to queue_claim.'
 begin

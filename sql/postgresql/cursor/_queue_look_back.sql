@@ -1,4 +1,4 @@
--- calls: _queue_forget_cursors, _queue_promote, _queue_ticks
+-- calls: _queue_effort, _queue_forget_cursors, _queue_promote, _queue_ticks
 create or replace function _queue_look_back(in_kind text, in_now bigint, in_max integer,
     in_cursor queue_cursor, out tids tid[], out expired bigint, out moved queue_cursor) language plpgsql as $$
 declare
@@ -6,6 +6,7 @@ declare
     v_high constant bigint := least(in_cursor.back_place,
         case when v_lane = 0 then in_cursor.due else in_cursor.places[v_lane] end);
     v_low constant bigint := greatest(v_high - in_cursor.back_span, 0);
+    v_effort constant bigint := _queue_effort();
     v_start constant bigint := _queue_ticks();
     v_took bigint;
     v_first bigint;
@@ -26,7 +27,7 @@ begin
     moved.back_span := case when v_took < 2000 then least(in_cursor.back_span * 2, 1000000000000000)
         when v_took > 10000 then greatest(in_cursor.back_span / 2, 1000) else in_cursor.back_span end;
     moved.start_at := v_start + 50 * v_took;
-    moved.back_took := in_cursor.back_took + v_took;
+    moved.back_took := in_cursor.back_took + _queue_effort() - v_effort;
     if tids is not null or v_first is not null then
         -- where one was, more may be: soon again here, and in between at the others
         moved.start_at := v_start + 2 * v_took;
@@ -34,7 +35,7 @@ begin
         moved.marks_at := case when v_first is null then in_cursor.marks_at else 0 end;
     elsif v_low > 0 then
         moved.back_place := v_low - 1;
-    else -- this lane is done; after the last one, what the whole round took says whether a scan from the start is slow
+    else -- this lane is done; after the last one, what the whole round cost says whether a scan from the start is slow
         moved.back_place := 9223372036854775807;
         moved.back_span := 100000; -- the recent past is where there is much
         moved.back_lane := v_lane + 1;
@@ -51,8 +52,8 @@ end $$;
 
 comment on function _queue_look_back(text, bigint, integer, queue_cursor) is
 $$One step of the look at what lies behind the cursor: a part of the timetable or of a lane, going back in time, as long
-as takes 2 to 10 ms; the next step comes when it has been 2% of the time that passed. It is timed, not counted as other
-scans are: where the machine is busy, the steps are to be rarer.
+as takes 2 to 10 ms; the next step comes when it has been 2% of the time that passed. Steps are timed, so that they are
+rarer where the machine is busy; what a round costs is counted, see _queue_effort.
 in_kind: the kind. in_now: the time of the call. in_max: how many. in_cursor: the cursor.
 Result: tids of ready messages that were found, locked; expired, how many of them are expired holds; moved, the cursor
 as it is now.
