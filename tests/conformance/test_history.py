@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import pytest
 
@@ -216,15 +216,15 @@ def test_a_kind_that_is_in_use_needs_nobody_who_prunes(
         return [what for name, what in harness.everything().items() if name.endswith(tables)]
 
     nothing = kept()
-    options = ("history_seconds", "dedup_seconds", "log_seconds")
-    for option in options:
-        queue.define(option, **{option: 60})
-        queue.push(option, "a", 1)
-        queue.pop(option)
+    settings: dict[str, Any] = {"history_seconds": 60, "dedup_seconds": 60, "log_seconds": 60}
+    for kind in settings:
+        queue.define(kind, **{kind: settings[kind]})
+        queue.push(kind, "a", 1)
+        queue.pop(kind)
     clock.advance(61)
     for _ in range(400):  # one in twenty does something, so none of so many once in 800 million times
         if kept() == nothing:
             break
-        for option in options:
-            queue.reserve(option)
+        for kind in settings:
+            queue.reserve(kind)
     assert kept() == nothing
