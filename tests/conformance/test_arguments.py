@@ -131,7 +131,7 @@ def unnamed(answer: Rows | tuple[str, str], name: str, value: str, parameter: Pa
     about = {name}
     if value.partition(":")[0] in parameter.options:
         about.update(parameter.options)
-    elif parameter.sort in ("array", "json"):
+    if parameter.sort in ("array", "json"):
         about.add("options")  # of an element
     found = re.match(r"(\w+)(?:\[\d+\])?(?:\.(\w+))?", answer[1])
     return None if found and about & {*found.groups()} else f"it names something else: {answer[1][:100]}"
