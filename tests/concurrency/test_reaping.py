@@ -77,6 +77,17 @@ def test_a_reap_passes_over_what_another_transaction_has_locked(
     assert "000" not in keys(drain(queue, "job"))
 
 
+def test_of_two_who_reap_the_second_waits_for_nobody(queue: Session, connect: Connect, clock: Clock) -> None:
+    dead_workers(queue, clock, ["w"])
+    slow = connect(autocommit=False)
+    assert slow.reap() == [Reaped("w", MESSAGES)]
+    before = time.monotonic()
+    assert queue.reap() == []
+    assert time.monotonic() - before < LOCKED_S
+    slow.commit()
+    assert len(drain(queue, "job")) == MESSAGES
+
+
 @pytest.mark.parametrize("level", LEVELS)
 def test_a_reap_counts_with_its_transaction(
     queue: Session, harness: Harness, clock: Clock, level: str

@@ -33,6 +33,12 @@ def documented(server: str) -> set[str]:
     return {code for code, servers in rows if servers == "all" or server in servers.lower()}
 
 
+def names(routine: str) -> list[str]:
+    """Return what the parameters of a routine are called in errors."""
+    surface = (Path(__file__).parents[2] / "docs/reference/surface.txt").read_text()
+    return re.findall(rf"^postgresql {routine} parameter \d+: in_(\w+)", surface, re.M)
+
+
 class World:
     """What the calls find: messages, one of them held, and all else that they could change."""
 
@@ -111,6 +117,26 @@ class World:
         return None
 
 
+def unnamed(answer: Rows | tuple[str, str], name: str, value: str, parameter: Parameter) -> str | None:
+    """Return an error of a bad parameter or option that doesn't begin with what it is about.
+
+    Args:
+        answer: the rows or the error.
+        name: of the parameter.
+        value: what the value is called.
+        parameter: that had it.
+    """
+    if not isinstance(answer, tuple) or answer[0] not in ("PQ001", "PQ002"):
+        return None
+    about = {name}
+    if value.partition(":")[0] in parameter.options:
+        about.update(parameter.options)
+    if parameter.sort in ("array", "json"):
+        about.add("options")  # of an element
+    found = re.match(r"(\w+)(?:\[\d+\])?(?:\.(\w+))?", answer[1])
+    return None if found and about & {*found.groups()} else f"it names something else: {answer[1][:100]}"
+
+
 @pytest.mark.long
 @pytest.mark.core("postgresql")
 def test_what_nobody_should_give_is_refused_or_means_nothing(
@@ -123,11 +149,13 @@ def test_what_nobody_should_give_is_refused_or_means_nothing(
 
     def look(routine: Routine, place: int, parameter: Parameter) -> None:
         nothing = world.call(routine, place, None) if parameter.nullable else None
+        called = names(routine.name)[place]
         for name, value, wanted in hostile(parameter):
             if server_name == "postgresql" and "\0" in (value or ""):
                 continue  # no driver can send it
             answer = world.call(routine, place, value)
-            if problem := world.problem(answer, wanted, nothing):
+            problem = world.problem(answer, wanted, nothing)
+            if problem := problem or unnamed(answer, called, name, parameter):
                 wrong.append(f"{routine.name} {place}, {name}: {problem}")
 
     for routine in ROUTINES:

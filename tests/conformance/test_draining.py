@@ -184,6 +184,15 @@ def test_M3_a_large_one_goes_in_chunks(queue: Session, clock: Clock) -> None:
     assert queue.stats("reply")[0].pushed_total == 250
 
 
+def test_M3_a_chunk_is_of_all_kinds_together(queue: Session, clock: Clock) -> None:
+    for kind, number in (("reply.1", 2), ("reply.2", 6)):
+        queue.define(kind, expires_seconds=60)
+        queue.push_many(kind, [{"payload": 0}] * number)
+    clock.advance(60)
+    assert queue.prune(5) == 5, "two messages, their kind, and two of the other"
+    assert queue.stats("reply.2")[0].total == 4
+
+
 def test_M3_dead_letters_of_another_keep_it(queue: Session, clock: Clock) -> None:
     queue.define("morgue", expires_seconds=60)
     queue.define("mail", dead_letter_kind="morgue")

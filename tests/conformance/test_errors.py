@@ -48,6 +48,8 @@ CAUSES: list[tuple[type[QueueError], str, Callable[[Queue, str], object]]] = [
     (InvalidParameter, "kind", lambda q, _: q.redrive("")),
     (InvalidParameter, "to_kind", lambda q, k: move(q, k, "")),
     (InvalidParameter, "to_kind", lambda q, k: move(q, k, "k" * 96)),
+    (InvalidParameter, "to_kind", lambda q, k: q.replay(k, to_kind="")),
+    (InvalidParameter, "to_kind", lambda q, k: q.replay(k, to_kind="k" * 101)),
     (InvalidParameter, "key", lambda q, k: q.push(k, "", 1)),
     (InvalidParameter, "key", lambda q, k: q.push(k, "k" * 201, 1)),
     (InvalidParameter, "key", lambda q, k: q.get(k, "")),

@@ -262,6 +262,18 @@ def test_D6_what_goes_without_an_ack_is_done_from_the_next_prune_on(queue: Sessi
     assert sorted(one["outcome"] for one in follow(queue)) == ["acked", "gone", "gone", "gone", "gone"]
 
 
+def test_D6_a_group_is_looked_through_bit_by_bit(queue: Session) -> None:
+    queue.group("g", "next")
+    queue.push_many("check", [{"key": key, "payload": 1} for key in "abcdefg"], group="g")
+    queue.group("g", close=True)
+    assert queue.remove("check", "g") == "removed"
+    queue.ack_many(receipts(queue.reserve("check", None, 9)))
+    for _ in range(4):
+        assert queue.peek("next") == []
+        queue.prune(2)
+    assert [one["outcome"] for one in follow(queue)] == ["acked"] * 6 + ["gone"]
+
+
 def test_D6_a_push_onto_a_member_keeps_it_one(queue: Session) -> None:
     queue.group("g", "next")
     queue.push("check", "a", 1, group="g")

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import pytest
 
@@ -10,7 +10,7 @@ from tests.conformance.steps import SECOND, die, keys, receipts, take
 
 if TYPE_CHECKING:
     from tests.conformance.fixtures import Clock, Connect
-    from tests.conformance.harness import Session
+    from tests.conformance.harness import Harness, Session
 
 
 def ended(queue: Session, kind: str) -> list[tuple[str, str]]:
@@ -145,6 +145,17 @@ def test_C4_prune_works_in_chunks_the_oldest_first(queue: Session, clock: Clock)
     assert [queue.prune(4), queue.prune(4), queue.prune(4)] == [4, 2, 0]
 
 
+def test_C4_a_chunk_is_of_all_kinds_together(queue: Session, clock: Clock) -> None:
+    for kind in ("a", "b", "c"):
+        queue.define(kind, history_seconds=1)
+        queue.push_many(kind, [{"payload": 0}] * 3)
+        queue.pop(kind, 3)
+    while queue.prune():  # the counters
+        pass
+    clock.advance(1)
+    assert [queue.prune(4), queue.prune(4), queue.prune(4)] == [4, 4, 1]
+
+
 def test_C4_a_shorter_time_concerns_what_is_there(queue: Session, clock: Clock) -> None:
     queue.define("mail", history_seconds=3600)
     queue.push("mail", "a", 1)
@@ -195,3 +206,25 @@ def test_a_dead_letter_that_is_redriven_ends_once_more(queue: Session) -> None:
 def test_a_time_to_keep_is_a_number_of_seconds(queue: Session, value: object) -> None:
     with pytest.raises(Exception, match="history_seconds"):
         queue.define("mail", history_seconds=value)  # pyright: ignore[reportArgumentType]
+
+
+def test_a_kind_that_is_in_use_needs_nobody_who_prunes(
+    queue: Session, harness: Harness, clock: Clock
+) -> None:
+    def kept() -> list[object]:
+        tables = ("queue_history", "queue_dedup", "queue_log")
+        return [what for name, what in harness.everything().items() if name.endswith(tables)]
+
+    nothing = kept()
+    settings: dict[str, Any] = {"history_seconds": 60, "dedup_seconds": 60, "log_seconds": 60}
+    for kind in settings:
+        queue.define(kind, **{kind: settings[kind]})
+        queue.push(kind, "a", 1)
+        queue.pop(kind)
+    clock.advance(61)
+    for _ in range(400):  # one in twenty does something, so none of so many once in 800 million times
+        if kept() == nothing:
+            break
+        for kind in settings:
+            queue.reserve(kind)
+    assert kept() == nothing

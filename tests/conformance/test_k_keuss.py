@@ -11,6 +11,20 @@ if TYPE_CHECKING:
     from tests.conformance.fixtures import Clock, Connect
     from tests.conformance.harness import Session
 
+COUNTED = [
+    *("ready", "scheduled", "reserved", "expired", "waiting", "total", "pushed_total", "reserved_total"),
+    *(
+        "popped_total",
+        "acked_total",
+        "nacked_total",
+        "moved_total",
+        "dead_total",
+        "expired_total",
+        "lost_total",
+    ),
+]
+"""What is a number in the stats of a kind."""
+
 
 def test_K1_remove_by_key_but_not_what_somebody_holds(queue: Session, connect: Connect) -> None:
     queue.push("mail", "a", 1)
@@ -61,6 +75,20 @@ def test_K3_what_is_held_counts_as_reserved(queue: Session, clock: Clock) -> Non
     clock.advance(60)
     (mail,) = queue.stats("mail")
     assert (mail.ready, mail.scheduled, mail.reserved, mail.expired, mail.total) == (3, 0, 0, 2, 5)
+
+
+def test_K3_a_kind_that_has_nothing_counts_nothing(queue: Session) -> None:
+    queue.define("settings")
+    queue.push("past", "a", 0)
+    queue.remove("past", "a")
+    queue.push("fresh", "a", 0)
+    found = {stats.kind: {name: getattr(stats, name) for name in COUNTED} for stats in queue.stats()}
+    nothing = dict.fromkeys(COUNTED, 0)
+    assert found == {
+        "settings": nothing,
+        "past": nothing | {"pushed_total": 1},
+        "fresh": nothing | {"pushed_total": 1, "ready": 1, "total": 1},
+    }
 
 
 def test_K4_counters_of_everything_that_happened(queue: Session, clock: Clock) -> None:

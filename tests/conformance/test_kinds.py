@@ -11,7 +11,7 @@ from tests.conformance.steps import die, keys, receipts, state, take
 
 if TYPE_CHECKING:
     from tests.conformance.fixtures import Clock, Connect
-    from tests.conformance.harness import Session
+    from tests.conformance.harness import Harness, Session
 
 
 def test_the_defaults_of_a_kind_are_those_of_one_that_nobody_defined(queue: Session) -> None:
@@ -78,6 +78,32 @@ def test_drop_refuses_while_messages_are_held(queue: Session) -> None:
     assert queue.push("mail", "a", 1).outcome == "created"
 
 
+def test_drop_takes_what_was_pushed_onto_a_hold_that_has_expired(queue: Session, clock: Clock) -> None:
+    queue.push("mail", "a", 1)
+    take(queue, "mail", timeout_seconds=10)
+    assert queue.push("mail", "a", 2, on_duplicate="replace").outcome == "held"
+    clock.advance(10)
+    queue.drop("mail")
+    assert queue.peek("mail") == []
+
+
+def test_of_a_dropped_kind_nothing_is_left_but_its_counters(queue: Session, harness: Harness) -> None:
+    def left() -> dict[str, object]:
+        return {name: what for name, what in harness.everything().items() if not name.endswith("_count")}
+
+    queue.define("first")
+    queue.push("first", "a", 1)
+    queue.drop("first")
+    before = left()
+    queue.define("mail", max_reserved=3, rate_per_second=1000, expires_seconds=60, filter_index=False)
+    queue.subscribe("t", "mail")
+    queue.publish("t", "a", 1)
+    queue.ack(take(queue, "mail")[1])
+    queue.push("mail", "b", 1)
+    queue.drop("mail")
+    assert left() == before
+
+
 def test_pause_stops_deliveries_and_nothing_else(queue: Session) -> None:
     queue.push_many("mail", [{"key": key, "payload": 0} for key in "abcde"])
     a, b, c, d = receipts(queue.reserve("mail", None, 4))
@@ -127,6 +153,16 @@ def test_remove_takes_what_has_expired_since_nobody_holds_it(
     clock.advance(10)
     assert queue.remove("mail", "a") == "removed"
     assert (queue.get("mail", "a"), queue.peek("mail.dead")) == (None, [])
+
+
+@pytest.mark.parametrize("way", ["remove", "purge"])
+def test_the_delivery_of_what_is_removed_counts(queue: Session, clock: Clock, way: str) -> None:
+    queue.push("mail", "a", 1)
+    take(queue, "mail", timeout_seconds=10)
+    clock.advance(10)
+    assert queue.purge("mail") == 1 if way == "purge" else queue.remove("mail", "a") == "removed"
+    (stats,) = queue.stats("mail")
+    assert (stats.pushed_total, stats.reserved_total, stats.total) == (1, 1, 0)
 
 
 def test_remove_of_a_held_message_leaves_the_pushes_onto_it(queue: Session) -> None:

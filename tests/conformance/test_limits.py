@@ -140,6 +140,7 @@ def test_what_is_held_when_the_first_limit_is_set_counts(queue: Session) -> None
     assert len(queue.reserve("others", None, 9)) > 3, "which are nothing to this one"
     early = receipts(queue.reserve("calls", None, 5))
     queue.define("calls", max_reserved=3)
+    assert queue.extend(early[4], 60).outcome == "extended"
     for receipt in early[:2]:
         assert queue.reserve("calls", None, 10) == []
         queue.ack(receipt)
@@ -168,6 +169,14 @@ def test_a_lowered_limit_lets_nothing_through_until_there_is_less(queue: Session
     assert len(queue.reserve("calls", None, 10)) == 10
     queue.define("calls", max_reserved=3)
     assert queue.reserve("calls") == []
+
+
+def test_a_lowered_limit_gives_all_its_places_once_they_are_free(queue: Session) -> None:
+    fill(queue, max_reserved=5)
+    taken = receipts(queue.reserve("calls", None, 10))
+    queue.define("calls", max_reserved=2)
+    queue.ack_many(taken)
+    assert len(queue.reserve("calls", None, 10)) == 2
 
 
 def test_what_is_undone_takes_no_place(queue: Session, connect: Connect) -> None:
@@ -425,6 +434,24 @@ def test_a_clock_that_was_set_back_stops_nothing(queue: Session, connect: Connec
         found.append(len(queue.pop("calls", 100)) + len(other.pop("calls", 100)))
     assert found[0] <= 20
     assert all(8 <= one <= 12 for one in found[1:])
+
+
+# a session takes some tokens ahead where the rate is high
+@pytest.mark.parametrize(("rate", "seconds"), [(6400, 0.01), (10, 0.5)])
+def test_a_clock_that_hops_gives_no_more_than_its_rate(
+    queue: Session, clock: Clock, rate: float, seconds: float
+) -> None:
+    """Two nodes, or a step of NTP: the tokens of one stretch of time are given once."""
+    fill(queue, number=400, rate_per_second=rate)
+    number = 0
+    for _ in range(20):
+        clock.advance(seconds)
+        number += len(queue.reserve("calls"))
+        clock.advance(-seconds)
+        number += len(queue.reserve("calls"))
+    clock.advance(seconds)
+    number += len(queue.reserve("calls", None, 400))
+    assert rate * seconds - 1 <= number <= rate * seconds + 1
 
 
 @pytest.mark.parametrize(

@@ -169,6 +169,16 @@ def test_K7_a_dead_letter_leaves_the_line_and_gets_to_its_end_by_a_redrive(
     assert len(pop_all(queue, 1)) == 3
 
 
+def test_K7_a_dead_letter_that_dies_again_gets_back_into_its_line(queue: Session) -> None:
+    push(queue, "ab")
+    for kind in ("work", "work.dead"):
+        (message,) = queue.reserve(kind)
+        assert message.key == "a"
+        assert queue.nack(message.receipt or "", final=True).outcome == "dead"
+    assert queue.redrive("work.dead.dead").went == 1
+    assert (ready(queue), waiting(queue)) == (["b"], ["a"])
+
+
 def test_K7_a_redrive_of_a_line_that_is_empty_starts_it(queue: Session) -> None:
     push(queue, "ab")
     for _ in range(2):

@@ -69,6 +69,12 @@ def test_A4_what_does_not_fit_is_refused_at_every_door(queue: Session, payload: 
     assert queue.ack(receipt).outcome == "acked"
 
 
+def test_A4_of_several_fields_that_do_not_fit_the_first_by_name_is_told(queue: Session) -> None:
+    queue.define("mail", payload_shape={"b": "string", "c": "string", "aa": "string"})
+    with pytest.raises(InvalidPayload, match=r"must have \W*aa\W* as string"):
+        queue.push("mail", "a", {"c": "there"})
+
+
 def test_A4_bytes_have_no_shape(queue: Session) -> None:
     with pytest.raises(InvalidPayload, match="payload_shape"):
         queue.push_bytes("mail", "a", b"{}")

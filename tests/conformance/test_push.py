@@ -147,6 +147,18 @@ def test_duplicates_inside_a_batch_are_as_if_pushed_one_after_another(queue: Ses
     assert [(m.key, m.payload) for m in queue.reserve("mail", None, 9)] == [("b", 5)]
 
 
+def test_the_time_of_a_message_wins_over_that_of_its_batch(queue: Session, clock: Clock) -> None:
+    at = clock.now + 5 * SECOND
+    queue.push_many(
+        "mail",
+        [{"key": "a"}, {"key": "b", "scheduled_at": at}, {"key": "c", "delay_seconds": 7}],
+        delay_seconds=60,
+    )
+    queue.push_many("mail", [{"key": "d", "delay_seconds": 8}], scheduled_at=at)
+    found = {one.key: (one.scheduled_at - clock.now) / SECOND for one in queue.peek("mail", 9)}
+    assert found == {"a": 60, "b": 5, "c": 7, "d": 8}
+
+
 def test_a_batch_with_an_error_pushes_nothing(queue: Session) -> None:
     with pytest.raises(Exception, match=r"messages\[1\]"):
         queue.push_many("mail", [{"key": "a", "payload": 1}, {"key": "b" * 201, "payload": 2}])

@@ -162,6 +162,7 @@ def test_a_zone_that_nobody_knows_is_refused(queue: Session, zone: str) -> None:
         ("last", 30, ["08:00"]),
         ("last", 10 * 3600, ["18:00"]),
         ("skip", 30, ["08:00"]),
+        ("skip", 60, ["08:00"]),
         ("skip", 61, []),
         ("skip", 10 * 3600 + 5, ["18:00"]),
         ("skip", 10 * 3600 + 120, []),
@@ -199,6 +200,17 @@ def test_all_that_was_missed_comes_a_bounded_number_a_call(queue: Session, clock
     queue.schedule("s", "k", 1, every_seconds=1, catch_up="all")
     clock.advance(1200)
     assert [queue.tick(), queue.tick(), queue.tick()] == [1000, 200, 0]
+
+
+def test_of_more_than_a_call_sees_to_those_come_that_have_been_due_the_longest(
+    queue: Session, clock: Clock
+) -> None:
+    for number in range(100):
+        queue.schedule(f"{number}", "k", 1, every_seconds=60)
+    queue.schedule("z", "z", 1, every_seconds=30)
+    clock.advance(60)
+    assert queue.tick() == 100
+    assert len(queue.peek("z", 9)) == 1
 
 
 def test_until_ends_it(queue: Session, clock: Clock) -> None:

@@ -104,6 +104,16 @@ def test_D5_a_long_line_for_another_keeps_nobody_waiting(queue: Session) -> None
     assert states(queue, "000", "last") == ["waiting", "ready"]
 
 
+def test_D5_of_those_that_wait_at_several_the_oldest_is_first(queue: Session) -> None:
+    for name in "st":
+        queue.semaphore(name, 1)
+    for key, names in (("first", "st"), ("old", "st"), ("young", "t")):
+        queue.push("k", key, 1, semaphores=[*names])
+    (held,) = hold(queue).values()
+    queue.ack(held)
+    assert states(queue, "old", "young") == ["ready", "waiting"]
+
+
 def test_D5_one_that_lacks_any_has_none(queue: Session) -> None:
     queue.semaphore("s", 1)
     queue.semaphore("t", 0)
@@ -162,6 +172,7 @@ def test_D5_a_hold_that_expires_is_found_by_who_wants_its_slot(queue: Session, c
     assert queue.ack(late).outcome == "acked", "nobody else has got it yet"
     assert state(queue, "gone", "dead") is None
     assert stands(queue) == (1, 1, 0)
+    assert queue.wait(["k"], 0) is None, "nobody is left in line"
 
 
 def test_D5_an_expired_hold_whose_slot_nobody_wanted_goes_on(queue: Session, clock: Clock) -> None:

@@ -251,6 +251,8 @@ def test_D8_a_publish_onto_what_is_there_comes_once_to_who_follows_the_topic(que
     assert [(one.event, one.payload) for one in on(queue, "b", "s")] == [("replaced", 2)]
     queue.publish("t", "1", 2)
     assert on(queue, "t", "r") == on(queue, "b", "s") == [], "ignored"
+    queue.publish("t", "1", 3, on_duplicate="push_back")
+    assert on(queue, "t", "r") == on(queue, "b", "s") == [], "the payload is the same"
 
 
 def test_D8_who_reads_rarely_does_not_read_again_what_is_not_for_it(queue: Session) -> None:
@@ -262,6 +264,13 @@ def test_D8_who_reads_rarely_does_not_read_again_what_is_not_for_it(queue: Sessi
     assert {reader.behind for reader in queue.readers()} == {0}
     queue.push("quiet", "a", 0)
     assert short(on(queue, "quiet", "r")) == short(on(queue, "#.quiet", "p")) == ["pushed a"]
+
+
+def test_K6_readers_of_the_same_events_show_the_same(queue: Session) -> None:
+    logged(queue, "k")
+    queue.read("k", "one", 10, events=["replaced", "acked", "pushed"])
+    queue.read("k", "other", 10, events=["pushed", "acked", "replaced", "acked"])
+    assert {reader.events for reader in queue.readers()} == {"acked,pushed,replaced"}
 
 
 def test_K6_the_log_is_kept_by_age_and_who_falls_behind_is_told(queue: Session, clock: Clock) -> None:

@@ -233,7 +233,7 @@ class Reach:
     @cached_property
     def counted(self) -> set[str]:
         """The routines that the server counts."""
-        return {name for _, names in self.tests.values() for name in names}
+        return {name for _, names in self.tests.values() for name in names} - {plugin.ANY}
 
     def of(self, routine: str, texts: dict[str, str]) -> list[str]:
         """Return the tests that reach a routine, those first that see it the soonest.
@@ -247,7 +247,7 @@ class Reach:
             one = uncounted.pop()
             checked.add(one)
             names |= {name for name, text in texts.items() if name != one and re.search(rf"\b{one}\b", text)}
-        chosen = {test for test, (_, reached) in self.tests.items() if reached & names}
+        chosen = {test for test, (_, reached) in self.tests.items() if reached & {*names, plugin.ANY}}
         if not chosen or not names & self.counted:
             chosen = set(self.tests)
         files = Counter(test.partition("::")[0] for test in chosen)
@@ -258,7 +258,13 @@ class Reach:
             seconds, reached = self.tests[test]
             room = ROOMS.index(file.split("/")[1])
             # a file whose tests mostly come by is about this; a test of little is about that little
-            return (room, seconds > 10, -round(files[file] / of_file[file], 1), seconds * (5 + len(reached)))
+            return (
+                plugin.ANY in reached,
+                room,
+                seconds > 10,
+                -round(files[file] / of_file[file], 1),
+                seconds * (5 + len(reached)),
+            )
 
         return sorted(chosen, key=turn)
 

@@ -11,6 +11,7 @@ import time
 from collections import Counter
 from collections.abc import Iterator
 from pathlib import Path
+from typing import TypeAlias
 
 import psycopg
 import pymysql
@@ -27,10 +28,16 @@ RED = "PYQUEUE_MUTANTS_RED"
 URL = "PYQUEUE_MUTANTS_URL"
 """Of the server that the tests use."""
 
-CALLS_POSTGRESQL = "select f.funcname, sum(f.calls)::bigint from pg_stat_user_functions f group by 1"
+Routine: TypeAlias = tuple[str, str]
+"""Of which database, since a test may get a new one, which begins at 0; and its name."""
+CALLS_POSTGRESQL = """
+select d.oid::text, f.funcname, sum(f.calls)::bigint from pg_stat_user_functions f, pg_database d
+where d.datname = current_database() group by 1, 2
+"""
 CALLS_MYSQL = """
-select p.object_name, sum(p.count_star) from performance_schema.events_statements_summary_by_program p
-where p.object_schema like 'pyqueue\\_test\\_%%' group by 1
+select p.object_schema, p.object_name, sum(p.count_star)
+from performance_schema.events_statements_summary_by_program p
+where p.object_schema like 'pyqueue\\_test\\_%%' group by 1, 2
 """
 NAMES = """
 select d.datname from pg_database d where d.datname like 'pyqueue\\_test%' and d.datname not like '%template'
@@ -40,8 +47,13 @@ select count(*) from pg_stat_activity a
 where a.backend_type = 'client backend' and a.application_name <> 'tests'
 """
 """A session gives its numbers to the server when it ends."""
+OWN = {"database_url", "databases"}
+"""Fixtures of tests that may have a database of their own, which is gone before its calls can be counted."""
+ANY = "*"
+"""Nobody knows which routines such a test reached."""
 END_SECONDS = 0.5
-_calls: Counter[str] = Counter()
+_calls: Counter[Routine] = Counter()
+"""As they stood after the test before."""
 
 
 @pytest.hookimpl(wrapper=True, tryfirst=True)
@@ -63,15 +75,18 @@ def pytest_runtest_protocol(item: pytest.Item) -> Iterator[None]:
     if REACH in os.environ:
         took = time.monotonic() - began
         calls = count()
-        reached = sorted(name for name in calls if calls[name] > _calls[name])
-        _calls.update(calls - _calls)
+        reached = sorted({routine[1] for routine in calls if calls[routine] != _calls[routine]})
+        _calls.clear()
+        _calls.update(calls)
+        if not reached and OWN & {*getattr(item, "fixturenames", ())}:
+            reached = [ANY]
         line = {"test": item.nodeid, "seconds": round(took, 2), "routines": reached}
         with open(os.environ[REACH], "a") as file:
             file.write(json.dumps(line) + "\n")
     return result
 
 
-def count() -> Counter[str]:
+def count() -> Counter[Routine]:
     """Return how often each routine has been called so far."""
     url = os.environ[URL]
     if not url.startswith("postgresql"):
@@ -79,8 +94,8 @@ def count() -> Counter[str]:
             assert isinstance(connection, pymysql.Connection)
             with connection.cursor() as cursor:
                 cursor.execute(CALLS_MYSQL)
-                return Counter({name: int(calls) for name, calls in cursor.fetchall()})
-    calls: Counter[str] = Counter()
+                return Counter({(schema, name): int(calls) for schema, name, calls in cursor.fetchall()})
+    calls: Counter[Routine] = Counter()
     with psycopg.connect(url, autocommit=True, application_name="tests") as connection:
         deadline = time.monotonic() + END_SECONDS
         while connection.execute(BUSY).fetchone() != (0,) and time.monotonic() < deadline:
@@ -89,7 +104,7 @@ def count() -> Counter[str]:
     for name in databases:
         url_of = url.rpartition("/")[0] + "/" + name
         with psycopg.connect(url_of, autocommit=True, application_name="tests") as connection:
-            calls.update({routine: int(number) for routine, number in connection.execute(CALLS_POSTGRESQL)})
+            calls.update({(oid, name): int(n) for oid, name, n in connection.execute(CALLS_POSTGRESQL)})
     return calls
 
 

@@ -115,6 +115,13 @@ def test_a_prune_finds_the_sequences_of_a_copy_that_nobody_has_set(conn: psycopg
     said.clear()
     conn.execute("select queue_prune()")
     assert said == []
+    left = dict(
+        conn.execute(
+            "select s.sequencename, s.last_value from pg_sequences s where s.sequencename = any (%s)", [names]
+        ).fetchall()
+    )
+    gap = dict(re.findall(r"setval\('(\w+)'.*?\+ (\d+)\)", PAGE.read_text("utf-8"), re.DOTALL))
+    assert {name for name in names if left[name] < int(gap[name])} == set(), "it goes on where the page says"
 
 
 def test_an_upgrade_sets_them_too_and_says_so(conn: psycopg.Connection[Any], database_url: str) -> None:  # noqa: F811
@@ -141,7 +148,8 @@ def test_a_take_where_nothing_can_be_written_says_so(conn: psycopg.Connection[An
     conn.execute("select queue_push('mail', 'a', '1')")
     conn.execute("set default_transaction_read_only = on")
     with pytest.raises(
-        psycopg.errors.ReadOnlySqlTransaction, match="taken where they can be written"
+        psycopg.errors.ReadOnlySqlTransaction,
+        match="taken where they can be written: this transaction is read-only",
     ) as raised:
         conn.execute(f"select * from {call}".encode())
     assert "delayed_queue" not in str(raised.value)

@@ -265,3 +265,35 @@ def test_a_cursor_is_kept_where_scans_walk_over_what_died(session: Session, data
             receipts = list(session.reserve(100).values())
             session.conn.execute("select from queue_ack_many(%s)", [Jsonb(receipts)])
     assert session.kept["took"] > 110, "10 µs, and 1 a message"
+
+
+def costly(session: Session, effort: int) -> None:
+    """Have each look at the effort of scans find so much more than the one before."""
+    session.conn.execute(f"create sequence effort increment {effort}".encode())
+    session.conn.execute(
+        "create or replace function _queue_effort() returns bigint language sql volatile"
+        " begin atomic select nextval('effort'); end"
+    )
+
+
+@pytest.mark.parametrize(("effort", "taken"), [(8_000, 64), (15_000, 1)])
+def test_a_cursor_is_kept_after_64_slow_scans_or_one_of_20_ms(
+    session: Session, effort: int, taken: int
+) -> None:
+    costly(session, effort)
+    for number in range(taken):
+        assert session.kept == {}, f"after {number}"
+        session.push(f"{number}")
+        session.reserve()
+    assert (session.kept["ranks"], len(session.kept["places"])) == ([0], 1)
+
+
+def test_a_cursor_has_32_lanes_and_what_is_between_them_is_found(session: Session) -> None:
+    costly(session, 25_000)
+    for _ in range(2):
+        for priority in range(40):
+            session.push(f"{priority}", priority=priority)
+        found = session.reserve(40)
+        assert list(found) == [f"{priority}" for priority in reversed(range(40))]
+        assert session.kept["ranks"] == list(range(-39, -7))
+        session.conn.execute("select from queue_ack_many(%s)", [Jsonb(list(found.values()))])

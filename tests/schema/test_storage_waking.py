@@ -68,6 +68,7 @@ def test_a_look_sees_what_comes_with_another_priority(session: Session, clock: C
 
 def test_a_look_sees_the_timetable(session: Session, clock: Clock) -> None:
     session.slow(clock.now)
+    session.push("latest", delay_seconds=30)
     session.push("later", delay_seconds=20)
     assert look(session) == (False, 20)
     clock.advance(20)
