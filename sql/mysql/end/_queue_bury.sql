@@ -4,10 +4,10 @@ drop procedure if exists _queue_bury;
 delimiter $$
 create procedure _queue_bury(in in_entry bigint, in in_error longtext character set utf8mb4, in in_now bigint)
     comment 'Moves a message to the dead-letter kind of its kind, with its errors. A key that is taken there gets a
-suffix; kind, key and priority are remembered for queue_redrive; those of a dead letter that dies again are still those
-of its origin.
+suffix; kind, key, priority and order key are remembered for queue_redrive; those of a dead letter that dies again are
+still those of its origin.
 in_entry: the message, locked already. in_error: why it died. in_now: the time of the call.
-Locks: nothing more; waits for a transaction that is putting the same dead letter.
+Locks: as _queue_end; waits for a transaction that is putting the same dead letter.
 differs: one message, because a procedure has no arrays; whoever ends many goes by their keys.'
 begin
     declare v_kind, v_to_kind, v_source_kind varchar(100) collate exact;
