@@ -112,8 +112,8 @@ def test_who_comes_behind_a_line_leaves_its_first_as_it_is(conn: psycopg.Connect
 def test_a_batch_whose_semaphore_went_while_it_was_put_in_is_ready(conn: psycopg.Connection) -> None:
     """It puts in what names semaphores apart from the ready line, and then lines it up."""
     [entry] = conn.execute(
-        "insert into delayed_queue (p_kind, p_key, payload, scheduled_at, scheduled_at_initially, created_at, attempts,"
-        " semaphores) values ('work', 'a', '1', 0, 0, 0, 0, '{gone}') returning entry"
+        "insert into delayed_queue (p_kind, p_key, payload, scheduled_at, scheduled_at_initially, created_at,"
+        " attempts, semaphores) values ('work', 'a', '1', 0, 0, 0, 0, '{gone}') returning entry"
     ).fetchone() or (0,)
     assert conn.execute("select _queue_line_up(%s)", [[entry]]).fetchone() == (None,)
     assert conn.execute("select p_key from queue_reserve('work')").fetchall() == [("a",)]
