@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Any, TypeVar
 import pytest
 
 from tests.concurrency.test_races import together
+from tests.concurrency.test_who_waits import waiting
 from tests.conformance.steps import keys, outcomes, receipts
 from tests.sample import chance_of
 
@@ -59,10 +60,7 @@ def test_acks_of_a_batch_lock_its_lines_in_their_order(
     held = receipts(queue.reserve("work", None, 2))
     pusher, consumer = connect(autocommit=False), connect()
     pusher.push("work", "behind the second", 0, order_key="a")
-    with ThreadPoolExecutor(1) as threads:
-        acked = threads.submit(consumer.ack_many, held)
-        while not (acked.done() or harness.waits(consumer)):
-            time.sleep(0.01)
+    with waiting(harness, consumer, lambda session: session.ack_many(held)) as acked:
         pusher.push("work", "behind the first", 0, order_key="z")
         pusher.commit()
         assert outcomes(acked.result()) == ["acked", "acked"]
