@@ -77,14 +77,12 @@ def test_a_worker_says_so_once_and_goes_on(
 @contextmanager
 def durable(queue: Session) -> Iterator[None]:
     """Have new sessions of the database wait for the disk, as a server does by itself."""
-    alter = (
-        "do $$ begin execute format('alter database %%I %s synchronous_commit', current_database()); end $$"
-    )
-    queue.execute(alter.replace("%s synchronous_commit", "set synchronous_commit = on"))
+    alter = "do $$ begin execute format('alter database %%I {}', current_database()); end $$"
+    queue.execute(alter.format("set synchronous_commit = on"))
     try:
         yield
     finally:
-        queue.execute(alter.replace("%s", "reset"))
+        queue.execute(alter.format("reset synchronous_commit"))
 
 
 def settings_of_sessions(url: str, name: str) -> set[str]:
