@@ -146,6 +146,17 @@ insert into queue_claim (p_kind, slot, number, entry, secret)
 select 'limited', 1 + i %% 1000, 1 + i / 1000, 1000000000 + i, '' from generate_series(1, 10000) i
 """
 
+LINE_CALLS = (
+    """select * from queue_wait('["work"]', %s / 1000.0)""",
+    "select * from queue_pop('work', %s)",
+    "select * from queue_reserve('work', 'w', %s)",
+    "select * from queue_next(null, 'work', 'w', %s)",
+    "select * from queue_peek('work', %s)",
+    "select * from queue_purge('work', %s)",
+    "select * from queue_redrive('third', %s)",
+)
+"""Calls that look through a kind, with how many they are to find (a wait: how many milliseconds it takes)."""
+
 _numbers = itertools.count(1)
 
 
@@ -820,3 +831,42 @@ def test_a_plan_made_while_the_queue_was_empty_is_right_once_it_is_full(
     scans = [node for node in nodes if node.relation == "delayed_queue" and node.kind.endswith("Scan")]
     assert {node.index for node in scans} == {"delayed_queue_ready", "delayed_queue_due", None}
     assert [str(node) for node in scans if node.touched > 2] == []
+
+
+def test_plans_made_after_a_queue_was_drained_and_vacuumed_are_right_once_it_is_full(
+    conn: psycopg.Connection,
+) -> None:
+    """The server believes in no page then, and another index with a sort looks as good as the line."""
+    conn.execute("alter table delayed_queue set (autovacuum_enabled = off)")
+    fill = (
+        "select count(*) from queue_push_many("
+        "%s, (select jsonb_agg('{}'::jsonb) from generate_series(1, 2000)))"
+    )
+    plans = Plans(conn)
+    with plans.unseen():
+        conn.execute(fill, ["work"])
+        conn.execute("analyze delayed_queue")
+        conn.execute("select count(*) from queue_purge('work')")
+        conn.execute("vacuum analyze delayed_queue")
+        for call in LINE_CALLS:
+            conn.execute(call, [BATCH])  # pyright: ignore[reportArgumentType, reportCallIssue]
+        for kind in ("work", "third"):
+            conn.execute(fill, [kind])
+        conn.execute(DEAD)
+    wrong: dict[str, list[str]] = {}
+    for call in LINE_CALLS:
+        rows, nodes = plans.run(call, BATCH)
+        assert rows, call
+        scans = [node for node in nodes if node.relation == "delayed_queue" and node.kind.endswith("Scan")]
+        assert scans, call
+        wrong[call] = [str(node) for node in scans if node.touched > 2 * BATCH]
+    assert {call: found for call, found in wrong.items() if found} == {}
+
+
+def test_who_turns_scans_off_turns_sorts_off(conn: psycopg.Connection) -> None:
+    """ADR 13: a sort behind another index would do for a table that the server believes empty."""
+    rows = conn.execute(
+        "select p.proname from pg_proc p where p.proconfig @> '{enable_seqscan=off}'"
+        " and not p.proconfig @> '{enable_bitmapscan=off, enable_sort=off}'"
+    ).fetchall()
+    assert rows == []

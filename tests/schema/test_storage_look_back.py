@@ -218,6 +218,7 @@ def test_an_entry_that_died_costs_a_quarter_of_a_microsecond(session: Session, d
         with session.conn.transaction():
             session.conn.execute("set local enable_seqscan = off")
             session.conn.execute("set local enable_bitmapscan = off")
+            session.conn.execute("set local enable_sort = off")
             [before] = session.conn.execute("select _queue_effort()").fetchone() or (0,)
             session.conn.execute(
                 "select s.tids from _queue_scan(%s, %s, 1, null, 'start', null) s", [session.kind, MOST]

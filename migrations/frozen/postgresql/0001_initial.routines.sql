@@ -523,7 +523,7 @@ create or replace function queue_get(in_kind text, in_key text)
     language plpgsql
     security definer set search_path from current set plan_cache_mode = force_generic_plan
     set enable_seqscan = off set enable_bitmapscan = off set enable_hashjoin = off set enable_mergejoin = off
-        set jit = off as $$
+        set enable_sort = off set jit = off as $$
 declare
     v_now constant bigint := queue_now();
 begin
@@ -556,7 +556,7 @@ create or replace function queue_peek(in_kind text, in_max_messages integer defa
     language plpgsql
     security definer set search_path from current set plan_cache_mode = force_generic_plan
     set enable_seqscan = off set enable_bitmapscan = off set enable_hashjoin = off set enable_mergejoin = off
-        set jit = off as $$
+        set enable_sort = off set jit = off as $$
 declare
     v_now constant bigint := queue_now();
     v_most constant integer := coalesce(in_max_messages, 1);
@@ -1185,7 +1185,7 @@ create or replace function queue_push(in_kind text, in_key text default null, in
     language plpgsql
     security definer set search_path from current set plan_cache_mode = force_generic_plan
     set enable_seqscan = off set enable_bitmapscan = off set enable_hashjoin = off set enable_mergejoin = off
-        set jit = off as $$
+        set enable_sort = off set jit = off as $$
 declare
     v_now constant bigint := queue_now();
     v_key text := in_key;
@@ -1266,7 +1266,7 @@ create or replace function queue_push_bytes(in_kind text, in_key text default nu
     language plpgsql
     security definer set search_path from current set plan_cache_mode = force_generic_plan
     set enable_seqscan = off set enable_bitmapscan = off set enable_hashjoin = off set enable_mergejoin = off
-        set jit = off as $$
+        set enable_sort = off set jit = off as $$
 begin
     if in_payload_bytes is null then
         perform _queue_fail('PQ003', 'payload_bytes', null, 'must be bytes (none at all, '''', is fine)');
@@ -1284,7 +1284,7 @@ in_payload_bytes: the payload. The other parameters, the result, the errors and 
 create or replace function queue_push_many(in_kind text, in_messages jsonb, in_options jsonb default null)
     returns table (p_key text, outcome text) language plpgsql
     security definer set search_path from current set plan_cache_mode = force_generic_plan
-    set enable_seqscan = off set enable_bitmapscan = off set jit = off as $$
+    set enable_seqscan = off set enable_bitmapscan = off set enable_sort = off set jit = off as $$
 declare
     v_own constant boolean := pg_current_xact_id_if_assigned() is null;
     v_now constant bigint := queue_now();
@@ -1738,7 +1738,7 @@ create or replace function queue_reserve(in_kind text, in_worker text default nu
         attempts integer, reserved_by text, receipt text, errors jsonb) language plpgsql
     security definer set search_path from current set plan_cache_mode = force_generic_plan
     set enable_seqscan = off set enable_bitmapscan = off set enable_hashjoin = off set enable_mergejoin = off
-        set jit = off as $$
+        set enable_sort = off set jit = off as $$
 declare
     v_now constant bigint := queue_now(); v_ticks constant bigint := _queue_ticks();
     v_worker constant text := coalesce(in_worker, left(session_user, 180) || '/' || pg_backend_pid());
@@ -1897,7 +1897,7 @@ create or replace function queue_pop(in_kind text, in_max_messages integer defau
     language plpgsql
     security definer set search_path from current set plan_cache_mode = force_generic_plan
     set enable_seqscan = off set enable_bitmapscan = off set enable_hashjoin = off set enable_mergejoin = off
-        set jit = off as $$
+        set enable_sort = off set jit = off as $$
 declare
     v_now constant bigint := queue_now();
     v_ticks constant bigint := _queue_ticks();
@@ -2042,7 +2042,7 @@ create or replace function queue_extend(in_receipt text, in_seconds double preci
     language plpgsql
     security definer set search_path from current set plan_cache_mode = force_generic_plan
     set enable_seqscan = off set enable_bitmapscan = off set enable_hashjoin = off set enable_mergejoin = off
-        set jit = off as $$
+        set enable_sort = off set jit = off as $$
 declare
     v_now constant bigint := queue_now();
     v_receipt record;
@@ -2081,7 +2081,7 @@ create or replace function queue_extend_many(in_receipts jsonb, in_seconds doubl
     returns table (receipt text, outcome text) language plpgsql
     security definer set search_path from current set plan_cache_mode = force_generic_plan
     set enable_seqscan = off set enable_bitmapscan = off set enable_hashjoin = off set enable_mergejoin = off
-        set jit = off as $$
+        set enable_sort = off set jit = off as $$
 declare
     v_now constant bigint := queue_now();
     v_receipts record;
@@ -2134,7 +2134,7 @@ create or replace function queue_next(in_receipts jsonb, in_kind text, in_worker
         attempts integer, reserved_by text, receipt text, errors jsonb) language plpgsql
     security definer set search_path from current set plan_cache_mode = force_generic_plan
     set enable_seqscan = off set enable_bitmapscan = off set enable_hashjoin = off set enable_mergejoin = off
-        set jit = off as $$
+        set enable_sort = off set jit = off as $$
 declare
     v_options jsonb;
     v_lost text[];
@@ -2729,7 +2729,7 @@ create or replace function queue_wait(in_kinds jsonb,
     language plpgsql
     security definer set search_path from current set plan_cache_mode = force_generic_plan
     set enable_seqscan = off set enable_bitmapscan = off set enable_hashjoin = off set enable_mergejoin = off
-        set jit = off as $$
+        set enable_sort = off set jit = off as $$
 declare
     v_kinds constant text[] := _queue_check_kinds(in_kinds);
     v_timeout constant double precision := coalesce(in_timeout_seconds, 5);
@@ -2774,7 +2774,7 @@ create or replace function queue_listen(in_kinds jsonb)
     language plpgsql
     security definer set search_path from current set plan_cache_mode = force_generic_plan
     set enable_seqscan = off set enable_bitmapscan = off set enable_hashjoin = off set enable_mergejoin = off
-        set jit = off as $$
+        set enable_sort = off set jit = off as $$
 declare
     v_now constant bigint := queue_now();
     v_class constant integer := hashoid('delayed_queue'::regclass);
@@ -3312,7 +3312,7 @@ create or replace function queue_ack(in_receipt text, in_options jsonb default n
     language plpgsql
     security definer set search_path from current set plan_cache_mode = force_generic_plan
     set enable_seqscan = off set enable_bitmapscan = off set enable_hashjoin = off set enable_mergejoin = off
-        set jit = off as $$
+        set enable_sort = off set jit = off as $$
 declare
     v_done record;
     v_receipt record;
@@ -3384,7 +3384,7 @@ create or replace function queue_ack_many(in_receipts jsonb, in_options jsonb de
     returns table (receipt text, outcome text) language plpgsql
     security definer set search_path from current set plan_cache_mode = force_generic_plan
     set enable_seqscan = off set enable_bitmapscan = off set enable_hashjoin = off set enable_mergejoin = off
-        set jit = off as $$
+        set enable_sort = off set jit = off as $$
 declare
     v_now constant bigint := queue_now();
     v_receipts record;
@@ -3465,7 +3465,7 @@ create or replace function queue_nack(in_receipt text, in_options jsonb default 
     language plpgsql
     security definer set search_path from current set plan_cache_mode = force_generic_plan
     set enable_seqscan = off set enable_bitmapscan = off set enable_hashjoin = off set enable_mergejoin = off
-        set jit = off as $$
+        set enable_sort = off set jit = off as $$
 declare
     v_now constant bigint := queue_now();
     v_names text[];
@@ -3505,7 +3505,7 @@ create or replace function queue_nack_many(in_receipts jsonb, in_options jsonb d
     returns table (receipt text, outcome text) language plpgsql
     security definer set search_path from current set plan_cache_mode = force_generic_plan
     set enable_seqscan = off set enable_bitmapscan = off set enable_hashjoin = off set enable_mergejoin = off
-        set jit = off as $$
+        set enable_sort = off set jit = off as $$
 declare
     v_now constant bigint := queue_now();
     v_receipts record;
@@ -3544,7 +3544,7 @@ create or replace function queue_move(in_receipt text, in_to_kind text, in_optio
     out receipt text, out outcome text) language plpgsql
     security definer set search_path from current set plan_cache_mode = force_generic_plan
     set enable_seqscan = off set enable_bitmapscan = off set enable_hashjoin = off set enable_mergejoin = off
-        set jit = off as $$
+        set enable_sort = off set jit = off as $$
 declare
     v_now constant bigint := queue_now();
     v_receipt record;
@@ -3584,7 +3584,7 @@ create or replace function queue_move_many(in_moves jsonb, in_options jsonb defa
     returns table (receipt text, outcome text) language plpgsql
     security definer set search_path from current set plan_cache_mode = force_generic_plan
     set enable_seqscan = off set enable_bitmapscan = off set enable_hashjoin = off set enable_mergejoin = off
-        set jit = off as $$
+        set enable_sort = off set jit = off as $$
 declare
     v_now constant bigint := queue_now();
     v_receipts record;
@@ -3637,7 +3637,7 @@ create or replace function queue_remove(in_kind text, in_key text, out outcome t
     language plpgsql
     security definer set search_path from current set plan_cache_mode = force_generic_plan
     set enable_seqscan = off set enable_bitmapscan = off set enable_hashjoin = off set enable_mergejoin = off
-        set jit = off as $$
+        set enable_sort = off set jit = off as $$
 declare
     v_now constant bigint := queue_now();
     v_row delayed_queue;
@@ -3670,7 +3670,7 @@ create or replace function queue_purge(in_kind text, in_max_messages bigint defa
     language plpgsql
     security definer set search_path from current set plan_cache_mode = force_generic_plan
     set enable_seqscan = off set enable_bitmapscan = off set enable_hashjoin = off set enable_mergejoin = off
-        set jit = off as $$
+        set enable_sort = off set jit = off as $$
 declare
     v_now constant bigint := queue_now();
     v_gone record;
@@ -3704,7 +3704,7 @@ create or replace function queue_redrive(in_kind text, in_max_messages bigint de
     language plpgsql
     security definer set search_path from current set plan_cache_mode = force_generic_plan
     set enable_seqscan = off set enable_bitmapscan = off set enable_hashjoin = off set enable_mergejoin = off
-        set jit = off as $$
+        set enable_sort = off set jit = off as $$
 declare
     v_own constant boolean := pg_current_xact_id_if_assigned() is null;
     v_now constant bigint := queue_now();
@@ -3835,7 +3835,7 @@ create or replace function queue_replay(in_kind text, in_filter jsonb default nu
     language plpgsql
     security definer set search_path from current set plan_cache_mode = force_generic_plan
     set enable_seqscan = off set enable_bitmapscan = off set enable_hashjoin = off set enable_mergejoin = off
-        set jit = off as $$
+        set enable_sort = off set jit = off as $$
 declare
     v_now constant bigint := queue_now();
     v_outcome constant text := _queue_text(in_filter, 'outcome');
@@ -4172,7 +4172,7 @@ Locks: these semaphores and as _queue_permits_next; what others have locked is l
 -- calls: _queue_permits_settle
 create or replace function _queue_permits_sweep(in_now bigint) returns void language plpgsql
     set enable_seqscan = off set enable_bitmapscan = off set enable_hashjoin = off set enable_mergejoin = off
-        set jit = off as $$
+        set enable_sort = off set jit = off as $$
 declare
     v_names constant text[] := array(
         select s.name from queue_semaphore s
@@ -4236,7 +4236,7 @@ create or replace function _queue_line(in_kind text, in_orders text[], in_keys t
     in_again boolean)
     returns jsonb language plpgsql
     set enable_seqscan = off set enable_bitmapscan = off set enable_hashjoin = off set enable_mergejoin = off
-        set jit = off as $$
+        set enable_sort = off set jit = off as $$
 declare
     v_line bigint[];
     v_headed jsonb;
@@ -4312,7 +4312,7 @@ differs: MariaDB and MySQL have a row a line in queue_order, since their locking
 create or replace function _queue_join_line(in_entries bigint[], in_orders text[]) returns void
     language plpgsql
     set enable_seqscan = off set enable_bitmapscan = off set enable_hashjoin = off set enable_mergejoin = off
-        set jit = off as $$
+        set enable_sort = off set jit = off as $$
 declare
     v_kind record;
     v_headed jsonb;
@@ -4728,7 +4728,7 @@ create or replace function queue_semaphore(in_name text, in_capacity bigint, out
     language plpgsql
     security definer set search_path from current set plan_cache_mode = force_generic_plan
     set enable_seqscan = off set enable_bitmapscan = off set enable_hashjoin = off set enable_mergejoin = off
-        set jit = off as $$
+        set enable_sort = off set jit = off as $$
 declare
     v_now constant bigint := queue_now();
 begin
@@ -4834,7 +4834,7 @@ differs: only here, see _queue_cursor_name.$$;
 create or replace function _queue_define_limits(in_kind queue_kind, in_options jsonb, in_now bigint) returns queue_kind
     language plpgsql
     set enable_seqscan = off set enable_bitmapscan = off set enable_hashjoin = off set enable_mergejoin = off
-        set jit = off as $$
+        set enable_sort = off set jit = off as $$
 declare
     v_most constant integer := _queue_integer(in_options, 'max_reserved', 1::bigint, 10000::bigint);
     v_rate constant numeric := _queue_number(in_options, 'rate_per_second', 0.001, 1000000::numeric);
@@ -5209,7 +5209,7 @@ Locks: none.$$;
 -- changes: queue_group_due
 create or replace function _queue_groups_due(in_now bigint) returns bigint language plpgsql
     set enable_seqscan = off set enable_bitmapscan = off set enable_hashjoin = off set enable_mergejoin = off
-        set jit = off as $$
+        set enable_sort = off set jit = off as $$
 declare
     v_group text;
     v_writers bigint[];
@@ -5394,7 +5394,7 @@ Errors: PQ001, PQ002, PQ003.$$;
 -- changes: queue_group, queue_group_member
 create or replace function _queue_prune_groups(in_now bigint, in_max bigint) returns bigint language plpgsql
     set enable_seqscan = off set enable_bitmapscan = off set enable_hashjoin = off set enable_mergejoin = off
-        set jit = off as $$
+        set enable_sort = off set jit = off as $$
 declare
     v_left bigint := in_max;
     v_pruned bigint := 0;
@@ -5462,7 +5462,7 @@ create or replace function queue_group(in_group text, in_then_kind text default 
     language plpgsql
     security definer set search_path from current set plan_cache_mode = force_generic_plan
     set enable_seqscan = off set enable_bitmapscan = off set enable_hashjoin = off set enable_mergejoin = off
-        set jit = off as $$
+        set enable_sort = off set jit = off as $$
 declare
     v_now constant bigint := queue_now();
     v_group queue_group;
@@ -5592,7 +5592,8 @@ in_pattern: the pattern, checked.
 Result: the expression. Nothing of the pattern but * and # means anything in it.$$;
 --;
 create or replace function _queue_subscribed(in_topic text) returns text[] language plpgsql
-    set enable_seqscan = off set enable_bitmapscan = off set enable_hashjoin = off set enable_mergejoin = off as $$
+    set enable_seqscan = off set enable_bitmapscan = off set enable_hashjoin = off set enable_mergejoin = off
+        set enable_sort = off as $$
 declare
     v_words constant text[] := string_to_array(in_topic, '.');
     v_heads constant text[] := array(
@@ -5657,7 +5658,8 @@ Where the idea comes from: the topic exchange of AMQP.$$;
 -- changes: queue_subscription
 create or replace function queue_unsubscribe(in_pattern text, in_kind text, out changed boolean)
     language plpgsql
-    security definer set search_path from current set enable_seqscan = off set enable_bitmapscan = off as $$
+    security definer set search_path from current set enable_seqscan = off set enable_bitmapscan = off
+        set enable_sort = off as $$
 begin
     perform _queue_check_topic(in_pattern, 'pattern');
     perform _queue_check_kind(in_kind, 95, 'kind');
@@ -5682,7 +5684,7 @@ create or replace function queue_publish(in_topic text, in_key text default null
     returns table (p_kind text, p_key text, scheduled_at bigint, outcome text) language plpgsql
     security definer set search_path from current set plan_cache_mode = force_generic_plan
     set enable_seqscan = off set enable_bitmapscan = off set enable_hashjoin = off set enable_mergejoin = off
-        set jit = off as $$
+        set enable_sort = off set jit = off as $$
 declare
     v_now constant bigint := queue_now();
     v_key constant text := coalesce(in_key, _queue_key(v_now));
@@ -6190,7 +6192,7 @@ create or replace function queue_tick(out ticked bigint)
     language plpgsql
     security definer set search_path from current set plan_cache_mode = force_generic_plan
     set enable_seqscan = off set enable_bitmapscan = off set enable_hashjoin = off set enable_mergejoin = off
-        set jit = off as $$
+        set enable_sort = off set jit = off as $$
 declare
     v_now constant bigint := queue_now();
     v_left integer := 1000;
@@ -6450,7 +6452,7 @@ Locks: none.$$;
 -- changes: queue_log_known
 create or replace function _queue_log_known(in_reader queue_reader, in_max integer,
     in_last bigint) returns bigint language plpgsql
-    set enable_seqscan = off set enable_bitmapscan = off as $$
+    set enable_seqscan = off set enable_bitmapscan = off set enable_sort = off as $$
 declare
     v_horizon constant bigint := _queue_log_horizon();
     v_known bigint;
@@ -6489,7 +6491,7 @@ Result: the position.
 Locks: none; notes that others have locked are left.$$;
 --;
 create or replace function _queue_log_missed(in_reader queue_reader) returns bigint language plpgsql
-    set enable_seqscan = off set enable_bitmapscan = off as $$
+    set enable_seqscan = off set enable_bitmapscan = off set enable_sort = off as $$
 declare
     v_events constant text[] := string_to_array(in_reader.events, ',');
 begin
@@ -6612,7 +6614,7 @@ create or replace function queue_read(in_name text, in_reader text, in_max_messa
         payload_bytes bytea, headers jsonb, to_kind text, created_at bigint) language plpgsql
     security definer set search_path from current set plan_cache_mode = force_generic_plan
     set enable_seqscan = off set enable_bitmapscan = off set enable_hashjoin = off set enable_mergejoin = off
-        set jit = off as $$
+        set enable_sort = off set jit = off as $$
 declare
     v_max constant integer := coalesce(in_max_messages, 1);
     v_reader queue_reader;
@@ -6681,7 +6683,7 @@ Where the idea comes from: the streams of Keuss, the event log of Chapman; the o
 create or replace function queue_read_ack(in_reader text, in_position bigint, out reader text, out "position" bigint)
     language plpgsql
     security definer set search_path from current set plan_cache_mode = force_generic_plan
-    set enable_seqscan = off set enable_bitmapscan = off as $$
+    set enable_seqscan = off set enable_bitmapscan = off set enable_sort = off as $$
 declare
     v_position bigint;
 begin
@@ -6714,7 +6716,8 @@ Locks: the reader.$$;
 -- changes: queue_reader
 create or replace function queue_read_end(in_reader text, out changed boolean)
     language plpgsql
-    security definer set search_path from current set enable_seqscan = off set enable_bitmapscan = off as $$
+    security definer set search_path from current set enable_seqscan = off set enable_bitmapscan = off
+        set enable_sort = off as $$
 begin
     perform _queue_check_key(in_reader, 'reader');
     delete from queue_reader r where r.reader = in_reader;
@@ -6976,7 +6979,7 @@ Locks: the messages; what others have locked is passed over.$$;
 -- calls: _queue_forget_terms, _queue_setting
 create or replace function _queue_prune_terms(in_max bigint) returns bigint language plpgsql
     set enable_seqscan = off set enable_bitmapscan = off set enable_hashjoin = off set enable_mergejoin = off
-        set jit = off as $$
+        set enable_sort = off set jit = off as $$
 declare
     v_name constant text := _queue_setting('terms');
     -- many that come new needn't all look at the same
@@ -7021,7 +7024,7 @@ Locks: the rows; what others have locked is left.$$;
 -- calls: _queue_forget_terms, _queue_index
 create or replace function _queue_define_filter(in_kind text, in_on boolean) returns void language plpgsql
     set enable_seqscan = off set enable_bitmapscan = off set enable_hashjoin = off set enable_mergejoin = off
-        set jit = off as $$
+        set enable_sort = off set jit = off as $$
 begin
     if in_on then
         perform _queue_index(array(
@@ -7040,7 +7043,7 @@ Locks: none but what it changes.$$;
 --;
 -- changes: queue_stage, queue_stage_part
 create or replace function _queue_stage_remove(in_part bigint, in_max bigint) returns bigint
-    language plpgsql set enable_seqscan = off set enable_bitmapscan = off as $$
+    language plpgsql set enable_seqscan = off set enable_bitmapscan = off set enable_sort = off as $$
 declare
     v_rows bigint;
 begin
@@ -7061,7 +7064,7 @@ Result: how many messages.$$;
 -- calls: _queue_stage_remove
 -- changes: queue_stage_done, queue_stream_kept, queue_stream_part, queue_stream_plan, queue_write
 create or replace function _queue_stage_prune(in_now bigint, in_max bigint) returns bigint
-    language plpgsql set enable_seqscan = off set enable_bitmapscan = off as $$
+    language plpgsql set enable_seqscan = off set enable_bitmapscan = off set enable_sort = off as $$
 declare
     v_pruned bigint := 0;
     v_rows bigint;
@@ -7121,7 +7124,7 @@ create or replace function _queue_stage_put(in_parts jsonb, in_query text, in_ba
     in_now bigint, out messages bigint, out pushed bigint, out differing bigint)
     language plpgsql
     set enable_seqscan = off set enable_bitmapscan = off set enable_hashjoin = off set enable_mergejoin = off
-        set jit = off as $$
+        set enable_sort = off set jit = off as $$
 declare
     v_bad text;
     v_parts bigint[];
@@ -7240,7 +7243,7 @@ Locks: the row of the query, so that of two who do the same batch the second wai
 create or replace function _queue_stream_held(in_source text, in_stream text, in_batch bigint,
     out entries bigint[], out secrets bytea[])
     language plpgsql
-    set enable_seqscan = off set enable_bitmapscan = off as $$
+    set enable_seqscan = off set enable_bitmapscan = off set enable_sort = off as $$
 begin
     select coalesce(array_agg(s.entry order by s.entry), '{}'), coalesce(array_agg(s.secret order by s.entry), '{}')
     into entries, secrets
@@ -7262,7 +7265,7 @@ Result: entries and secrets, in the order of the entries.$$;
 create or replace function _queue_stream_trim(in_source text, in_stream text, in_batch bigint) returns bigint
     language plpgsql
     set enable_seqscan = off set enable_bitmapscan = off set enable_hashjoin = off set enable_mergejoin = off
-        set jit = off as $$
+        set enable_sort = off set jit = off as $$
 declare
     v_part record;
     v_receipts jsonb;
@@ -7297,7 +7300,7 @@ Locks: the parts in which something was lost.$$;
 create or replace function _queue_stream_fail(in_failed jsonb, in_now bigint) returns bigint
     language plpgsql
     set enable_seqscan = off set enable_bitmapscan = off set enable_hashjoin = off set enable_mergejoin = off
-        set jit = off as $$
+        set enable_sort = off set jit = off as $$
 declare
     v_failed bigint := 0;
     v_bad text;
@@ -7429,7 +7432,7 @@ create or replace function _queue_drain_inbox() returns trigger
     language plpgsql
     security definer set search_path from current
     set enable_seqscan = off set enable_bitmapscan = off set enable_hashjoin = off set enable_mergejoin = off
-        set jit = off as $$
+        set enable_sort = off set jit = off as $$
 declare
     v_now constant bigint := queue_now();
     v_asks constant boolean := exists (select from queue_kind k
@@ -7517,7 +7520,7 @@ ms, or with 10000 rows 100.$$;
 --;
 -- changes: queue_inbox
 create or replace function _queue_drain_inbox_left(in_max bigint) returns bigint language plpgsql
-    set enable_seqscan = off set enable_bitmapscan = off as $$
+    set enable_seqscan = off set enable_bitmapscan = off set enable_sort = off as $$
 declare
     v_id bigint;
     v_taken bigint := 0;
@@ -7552,7 +7555,8 @@ differs: on MariaDB and MySQL _queue_drain_inbox takes in all that has landed.$$
 -- changes: queue_stage_part
 create or replace function queue_stage_begin(in_job text, in_options jsonb default null, out part bigint)
     language plpgsql
-    security definer set search_path from current set enable_seqscan = off set enable_bitmapscan = off as $$
+    security definer set search_path from current set enable_seqscan = off set enable_bitmapscan = off
+        set enable_sort = off as $$
 declare
     v_now constant bigint := queue_now();
     v_query text;
@@ -7568,7 +7572,7 @@ begin
     perform _queue_stage_remove(o.part, 9223372036854775807) -- nobody can publish it any more
     from (
         select p.part from queue_stage_part p where p.query = v_query and p.run <> v_run
-        order by p.part for update skip locked) o;
+        order by p.part + 0 for update skip locked) o; -- + 0: ADR 13
     insert into queue_stage_part as p (job, query, batch, run, begun_at) values (in_job, v_query, v_batch, v_run, v_now)
     returning p.part into queue_stage_begin.part;
 end $$;
@@ -7641,13 +7645,14 @@ Where the idea comes from: the transactional sinks of Spark and Flink.$$;
 -- calls: _queue_check_key, _queue_stage_remove
 create or replace function queue_stage_abort(in_job text, out removed bigint)
     language plpgsql
-    security definer set search_path from current set enable_seqscan = off set enable_bitmapscan = off as $$
+    security definer set search_path from current set enable_seqscan = off set enable_bitmapscan = off
+        set enable_sort = off as $$
 declare
     v_part bigint;
 begin
     perform _queue_check_key(in_job, 'job');
     removed := 0;
-    for v_part in select p.part from queue_stage_part p where p.job = in_job order by p.part for update loop
+    for v_part in select p.part from queue_stage_part p where p.job = in_job order by p.part + 0 for update loop
         removed := removed + _queue_stage_remove(v_part, 9223372036854775807);
     end loop;
 end $$;
@@ -7664,7 +7669,7 @@ create or replace function queue_stream_ready(in_kind text, out ready boolean)
     language plpgsql
     security definer set search_path from current set plan_cache_mode = force_generic_plan
     set enable_seqscan = off set enable_bitmapscan = off set enable_hashjoin = off set enable_mergejoin = off
-        set jit = off as $$
+        set enable_sort = off set jit = off as $$
 declare
     v_now constant bigint := queue_now();
 begin
@@ -7688,7 +7693,7 @@ Locks: none.$$;
 create or replace function queue_stream_plan(in_source text, out plan bigint, out parts jsonb)
     language plpgsql
     security definer set search_path from current set plan_cache_mode = force_generic_plan
-    set enable_seqscan = off set enable_bitmapscan = off as $$
+    set enable_seqscan = off set enable_bitmapscan = off set enable_sort = off as $$
 declare
     v_now constant bigint := queue_now();
 begin
@@ -7729,7 +7734,7 @@ create or replace function queue_stream_reserve(in_stream text, in_batch bigint,
     language plpgsql
     security definer set search_path from current set plan_cache_mode = force_generic_plan
     set enable_seqscan = off set enable_bitmapscan = off set enable_hashjoin = off set enable_mergejoin = off
-        set jit = off as $$
+        set enable_sort = off set jit = off as $$
 declare
     v_now constant bigint := queue_now();
     v_source text;
@@ -7853,7 +7858,7 @@ create or replace function queue_stream_extend(in_source text, in_seconds double
     language plpgsql
     security definer set search_path from current set plan_cache_mode = force_generic_plan
     set enable_seqscan = off set enable_bitmapscan = off set enable_hashjoin = off set enable_mergejoin = off
-        set jit = off as $$
+        set enable_sort = off set jit = off as $$
 declare
     v_now constant bigint := queue_now();
     v_held record;
@@ -7914,7 +7919,7 @@ create or replace function queue_stream_commit(in_stream text, in_batch bigint, 
     language plpgsql
     security definer set search_path from current set plan_cache_mode = force_generic_plan
     set enable_seqscan = off set enable_bitmapscan = off set enable_hashjoin = off set enable_mergejoin = off
-        set jit = off as $$
+        set enable_sort = off set jit = off as $$
 declare
     v_now constant bigint := queue_now();
     v_held record;
@@ -7991,7 +7996,7 @@ Where the idea comes from: a consumer's offsets and a producer's messages in one
 create or replace function queue_stream_forget(in_source text, out forgotten bigint)
     language plpgsql
     security definer set search_path from current set plan_cache_mode = force_generic_plan
-    set enable_seqscan = off set enable_bitmapscan = off as $$
+    set enable_seqscan = off set enable_bitmapscan = off set enable_sort = off as $$
 begin
     perform _queue_check_kind(in_source, 230, 'source');
     delete from queue_stream_kept k where k.source = in_source;
@@ -8236,7 +8241,7 @@ create or replace function queue_reap() returns table (worker text, freed intege
     language plpgsql
     security definer set search_path from current set plan_cache_mode = force_generic_plan
     set enable_seqscan = off set enable_bitmapscan = off set enable_hashjoin = off set enable_mergejoin = off
-        set jit = off as $$
+        set enable_sort = off set jit = off as $$
 declare
     v_now constant bigint := queue_now();
 begin
@@ -8390,7 +8395,7 @@ Locks: none that anybody waits for.$$;
 create or replace function _queue_expire(in_now bigint, in_max bigint) returns bigint
     language plpgsql
     set enable_seqscan = off set enable_bitmapscan = off set enable_hashjoin = off set enable_mergejoin = off
-        set jit = off as $$
+        set enable_sort = off set jit = off as $$
 declare
     v_gone bigint := 0;
     v_ended record;
@@ -8636,7 +8641,7 @@ create or replace function queue_drop(in_kind text) returns setof queue_kind
     language plpgsql
     security definer set search_path from current set plan_cache_mode = force_generic_plan
     set enable_seqscan = off set enable_bitmapscan = off set enable_hashjoin = off set enable_mergejoin = off
-        set jit = off as $$
+        set enable_sort = off set jit = off as $$
 declare
     v_now constant bigint := queue_now();
     v_kind queue_kind;

@@ -3,7 +3,7 @@ create or replace function queue_remove(in_kind text, in_key text, out outcome t
     language plpgsql
     security definer set search_path from current set plan_cache_mode = force_generic_plan
     set enable_seqscan = off set enable_bitmapscan = off set enable_hashjoin = off set enable_mergejoin = off
-        set jit = off as $$
+        set enable_sort = off set jit = off as $$
 declare
     v_now constant bigint := queue_now();
     v_row delayed_queue;

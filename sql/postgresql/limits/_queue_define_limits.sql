@@ -3,7 +3,7 @@
 create or replace function _queue_define_limits(in_kind queue_kind, in_options jsonb, in_now bigint) returns queue_kind
     language plpgsql
     set enable_seqscan = off set enable_bitmapscan = off set enable_hashjoin = off set enable_mergejoin = off
-        set jit = off as $$
+        set enable_sort = off set jit = off as $$
 declare
     v_most constant integer := _queue_integer(in_options, 'max_reserved', 1::bigint, 10000::bigint);
     v_rate constant numeric := _queue_number(in_options, 'rate_per_second', 0.001, 1000000::numeric);

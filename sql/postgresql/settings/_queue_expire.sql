@@ -4,7 +4,7 @@
 create or replace function _queue_expire(in_now bigint, in_max bigint) returns bigint
     language plpgsql
     set enable_seqscan = off set enable_bitmapscan = off set enable_hashjoin = off set enable_mergejoin = off
-        set jit = off as $$
+        set enable_sort = off set jit = off as $$
 declare
     v_gone bigint := 0;
     v_ended record;

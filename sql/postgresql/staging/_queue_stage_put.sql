@@ -4,7 +4,7 @@ create or replace function _queue_stage_put(in_parts jsonb, in_query text, in_ba
     in_now bigint, out messages bigint, out pushed bigint, out differing bigint)
     language plpgsql
     set enable_seqscan = off set enable_bitmapscan = off set enable_hashjoin = off set enable_mergejoin = off
-        set jit = off as $$
+        set enable_sort = off set jit = off as $$
 declare
     v_bad text;
     v_parts bigint[];

@@ -2,7 +2,7 @@
 create or replace function _queue_stream_fail(in_failed jsonb, in_now bigint) returns bigint
     language plpgsql
     set enable_seqscan = off set enable_bitmapscan = off set enable_hashjoin = off set enable_mergejoin = off
-        set jit = off as $$
+        set enable_sort = off set jit = off as $$
 declare
     v_failed bigint := 0;
     v_bad text;

@@ -1,13 +1,14 @@
 -- calls: _queue_check_key, _queue_stage_remove
 create or replace function queue_stage_abort(in_job text, out removed bigint)
     language plpgsql
-    security definer set search_path from current set enable_seqscan = off set enable_bitmapscan = off as $$
+    security definer set search_path from current set enable_seqscan = off set enable_bitmapscan = off
+        set enable_sort = off as $$
 declare
     v_part bigint;
 begin
     perform _queue_check_key(in_job, 'job');
     removed := 0;
-    for v_part in select p.part from queue_stage_part p where p.job = in_job order by p.part for update loop
+    for v_part in select p.part from queue_stage_part p where p.job = in_job order by p.part + 0 for update loop
         removed := removed + _queue_stage_remove(v_part, 9223372036854775807);
     end loop;
 end $$;

@@ -3,7 +3,8 @@
 -- changes: queue_stage_part
 create or replace function queue_stage_begin(in_job text, in_options jsonb default null, out part bigint)
     language plpgsql
-    security definer set search_path from current set enable_seqscan = off set enable_bitmapscan = off as $$
+    security definer set search_path from current set enable_seqscan = off set enable_bitmapscan = off
+        set enable_sort = off as $$
 declare
     v_now constant bigint := queue_now();
     v_query text;
@@ -19,7 +20,7 @@ begin
     perform _queue_stage_remove(o.part, 9223372036854775807) -- nobody can publish it any more
     from (
         select p.part from queue_stage_part p where p.query = v_query and p.run <> v_run
-        order by p.part for update skip locked) o;
+        order by p.part + 0 for update skip locked) o; -- + 0: ADR 13
     insert into queue_stage_part as p (job, query, batch, run, begun_at) values (in_job, v_query, v_batch, v_run, v_now)
     returning p.part into queue_stage_begin.part;
 end $$;

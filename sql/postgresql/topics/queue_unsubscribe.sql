@@ -2,7 +2,8 @@
 -- changes: queue_subscription
 create or replace function queue_unsubscribe(in_pattern text, in_kind text, out changed boolean)
     language plpgsql
-    security definer set search_path from current set enable_seqscan = off set enable_bitmapscan = off as $$
+    security definer set search_path from current set enable_seqscan = off set enable_bitmapscan = off
+        set enable_sort = off as $$
 begin
     perform _queue_check_topic(in_pattern, 'pattern');
     perform _queue_check_kind(in_kind, 95, 'kind');

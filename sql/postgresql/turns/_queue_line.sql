@@ -3,7 +3,7 @@ create or replace function _queue_line(in_kind text, in_orders text[], in_keys t
     in_again boolean)
     returns jsonb language plpgsql
     set enable_seqscan = off set enable_bitmapscan = off set enable_hashjoin = off set enable_mergejoin = off
-        set jit = off as $$
+        set enable_sort = off set jit = off as $$
 declare
     v_line bigint[];
     v_headed jsonb;
