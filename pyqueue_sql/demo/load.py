@@ -4,12 +4,11 @@ from __future__ import annotations
 
 import time
 from collections import Counter
-from collections.abc import Callable, Generator, Iterator, Sequence
-from contextlib import contextmanager
+from collections.abc import Callable, Iterator, Sequence
+from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
+from queue import SimpleQueue
 from typing import TYPE_CHECKING, Protocol
-
-import psycopg
 
 from pyqueue_sql import Queue
 from pyqueue_sql.demo import DemoError
@@ -22,8 +21,8 @@ if TYPE_CHECKING:
 BATCH = 1_000
 TRIAL_BATCHES = 20
 ATTEMPTS = 3
-MARGIN = 1.2
-MARGIN_SECONDS = 2.0
+MARGIN = 1.15
+MARGIN_SECONDS = 1.0
 
 
 @dataclass(frozen=True, slots=True)
@@ -101,7 +100,7 @@ def our_us() -> int:
 
 
 def load(
-    connection: Connection,
+    connections: Sequence[Connection],
     kinds: Kinds,
     flights: Sequence[Flight],
     seconds: float,
@@ -113,7 +112,7 @@ def load(
     trial; where they took longer, everything is removed and pushed anew with that much more time.
 
     Args:
-        connection: in autocommit.
+        connections: in autocommit; all of them push at the same time.
         kinds: where to push.
         flights: in the order of their departures.
         seconds: how long the replay is to take.
@@ -122,14 +121,14 @@ def load(
     Raises:
         DemoError: it took longer than estimated, again and again.
     """
-    queue = WholeCalls(connection)
-    rate, clock_us = _trial(connection, queue, kinds, flights)
-    lead = 2 * len(flights) / rate * MARGIN + MARGIN_SECONDS
+    queue = WholeCalls(connections[0])
+    clock_us = _clock(queue, kinds)
+    lead = _trial(connections, queue, kinds, flights, clock_us) * MARGIN + MARGIN_SECONDS
     for _ in range(ATTEMPTS):
         began = time.monotonic()
         timetable = Timetable.of(flights, our_us() + clock_us + round(lead * SECOND_US), seconds)
-        first = _push_all(queue, kinds, flights, timetable, _telling(display, "pushing"))
-        again = _push_all(queue, kinds, flights, timetable, _telling(display, "pushing again"))
+        first = _push_all(connections, kinds, flights, timetable, _telling(display, "pushing"))
+        again = _push_all(connections, kinds, flights, timetable, _telling(display, "pushing again"))
         took = time.monotonic() - began
         if took < lead:
             return Loaded(timetable, clock_us, first, again, 2 * len(flights) / took)
@@ -138,58 +137,67 @@ def load(
     raise DemoError("the server is too busy: each time the pushes took longer than estimated")
 
 
+def _clock(queue: Queue, kinds: Kinds) -> int:
+    """Return how far the server's clock is ahead of ours (µs), by a message that is removed again."""
+    before = our_us()
+    pushed = queue.push(kinds.departing, "clock").scheduled_at
+    assert pushed is not None
+    clock_us = pushed - (before + our_us()) // 2
+    queue.purge(kinds.departing)
+    return clock_us
+
+
 def _trial(
-    connection: Connection, queue: Queue, kinds: Kinds, flights: Sequence[Flight]
-) -> tuple[float, int]:
-    """Return messages pushed a second, and how far the server's clock is ahead (µs); keeps nothing."""
-    with _undone(connection):
-        before = our_us()
-        pushed = queue.push(kinds.departing, "trial").scheduled_at
-        assert pushed is not None
-        clock_us = pushed - (before + our_us()) // 2
-        some = flights[: TRIAL_BATCHES * BATCH]
-        timetable = Timetable.of(some, pushed + DAY_US, DAY_US / SECOND_US)
-        began = time.monotonic()
-        _push_all(queue, kinds, some, timetable, _untold)
-        return len(some) / (time.monotonic() - began), clock_us
-
-
-@contextmanager
-def _undone(connection: Connection) -> Generator[None]:
-    """A transaction that is rolled back at the end."""
-    if isinstance(connection, psycopg.Connection):
-        with connection.transaction(force_rollback=True):
-            yield
-        return
-    with later():
-        connection.begin()
-    try:
-        yield
-    finally:
-        with later():
-            connection.rollback()
+    connections: Sequence[Connection],
+    queue: Queue,
+    kinds: Kinds,
+    flights: Sequence[Flight],
+    clock_us: int,
+) -> float:
+    """Return how many seconds all the pushes will take, by those of the first flights; removes them."""
+    some = flights[: TRIAL_BATCHES * BATCH]
+    tomorrow = Timetable.of(some, our_us() + clock_us + DAY_US, DAY_US / SECOND_US)
+    began = time.monotonic()
+    for _ in range(2):
+        _push_all(connections, kinds, some, tomorrow, _untold)
+    took = time.monotonic() - began
+    queue.purge(kinds.departing)
+    return took / len(some) * len(flights)
 
 
 def _push_all(
-    queue: Queue,
+    connections: Sequence[Connection],
     kinds: Kinds,
     flights: Sequence[Flight],
     timetable: Timetable,
     tell: Callable[[int, int], None],
 ) -> Counter[str]:
-    """Push the flights in batches; return how often each outcome came."""
-    outcomes = Counter[str]()
-    for begin in range(0, len(flights), BATCH):
-        batch = flights[begin : begin + BATCH]
-        pushed = queue.push_many(
-            kinds.departing,
-            [
+    """Push the flights in batches, on all connections at once; return how often each outcome came."""
+    free = SimpleQueue[Queue]()
+    for connection in connections:
+        free.put(Queue(connection))
+
+    def push(batch: Sequence[Flight]) -> list[str]:
+        queue = free.get()
+        try:
+            messages = [
                 {"key": one.key, "payload": one.payload(), "scheduled_at": timetable.replayed(one.due_us)}
                 for one in batch
-            ],
-        )
-        outcomes.update(one.outcome for one in pushed)
-        tell(begin + len(batch), len(flights))
+            ]
+            return [one.outcome for one in queue.push_many(kinds.departing, messages)]
+        finally:
+            free.put(queue)
+
+    outcomes = Counter[str]()
+    batches = [flights[begin : begin + BATCH] for begin in range(0, len(flights), BATCH)]
+    pool = ThreadPoolExecutor(len(connections))
+    try:
+        for pushed in pool.map(push, batches):
+            outcomes.update(pushed)
+            tell(outcomes.total(), len(flights))
+    finally:
+        with later():
+            pool.shutdown(cancel_futures=True)
     return outcomes
 
 
