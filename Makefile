@@ -19,7 +19,7 @@ PROCESSES ?= auto
 PYTHONS ?=
 VERSIONS ?=
 SERVER ?=
-# as many processes as cores, each with servers of its own; what is quick comes first
+# a process more than cores, each with servers of its own; what is quick comes first
 TEST_OPTIONS = -n $(PROCESSES) --dist loadgroup --no-loadscope-reorder --progress $(addprefix --server=,$(SERVER))
 PINNED := pyproject.toml requirements/constraints.txt requirements/make-venv.sh
 

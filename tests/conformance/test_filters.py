@@ -352,7 +352,7 @@ def test_M4_an_index_can_come_and_go(queue: Session) -> None:
 
 
 @pytest.mark.long
-@pytest.mark.core("postgresql", "mariadb")
+@pytest.mark.core("postgresql")
 @INDEXED
 def test_M4_many_more_than_one_look_sees(queue: Session, clock: Clock, indexed: bool) -> None:
     queue.define("job", filter_index=indexed)

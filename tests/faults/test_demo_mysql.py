@@ -72,7 +72,6 @@ def test_every_flight_comes_once(url: str, connection: pymysql.Connection[Any]) 
     assert_nothing_left(connection)
 
 
-@pytest.mark.core("mariadb")
 def test_an_interrupt_in_the_middle_of_a_call_leaves_nothing(
     url: str, connection: pymysql.Connection[Any]
 ) -> None:

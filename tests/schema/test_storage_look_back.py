@@ -282,6 +282,7 @@ def test_a_cursor_is_kept_after_64_slow_scans_or_one_of_20_ms(
     session: Session, effort: int, taken: int
 ) -> None:
     costly(session, effort)
+    session.write("")  # the first call may have walked over what the tests before it left in the index
     for number in range(taken):
         assert session.kept == {}, f"after {number}"
         session.push(f"{number}")

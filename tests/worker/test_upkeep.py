@@ -14,6 +14,7 @@ import pytest
 from pyqueue_sql import Message
 from pyqueue_sql.worker import Handlers, Worker, keeping, upkeep
 from pyqueue_sql.worker.logs import JsonFormatter, TextFormatter
+from tests.sample import QUICK
 from tests.worker.helpers import Running, until
 
 if TYPE_CHECKING:
@@ -22,6 +23,8 @@ if TYPE_CHECKING:
 
     from tests.conformance.harness import Session
     from tests.worker.helpers import Workers
+
+pytestmark = QUICK
 
 
 def listening(seen: list[str], *kinds: str) -> Handlers:
