@@ -863,6 +863,37 @@ def test_plans_made_after_a_queue_was_drained_and_vacuumed_are_right_once_it_is_
     assert {call: found for call, found in wrong.items() if found} == {}
 
 
+def test_a_push_looks_up_its_key_in_a_memory_that_was_empty_when_it_was_planned(
+    conn: psycopg.Connection,
+) -> None:
+    """Both indexes of what a kind remembers look the same then, but only one of them can find a key."""
+    conn.execute("alter table queue_dedup set (autovacuum_enabled = off)")
+    conn.execute("""select queue_define('past', '{"dedup_seconds": 3600}')""")
+    remember = (
+        "insert into queue_dedup (p_kind, p_key, ended_at)"
+        " select 'past', i::text, queue_now() from generate_series(1, 2000) i"
+    )
+    calls = (
+        "select outcome from queue_push('past', %s)",
+        "select outcome from queue_push_many('past', jsonb_build_array(jsonb_build_object('key', %s::text)))",
+    )
+    plans = Plans(conn)
+    with plans.unseen():
+        conn.execute(remember)
+        conn.execute("analyze queue_dedup")
+        conn.execute("delete from queue_dedup")
+        conn.execute("vacuum analyze queue_dedup")
+        for number, call in enumerate(calls):
+            conn.execute(call, [f"new{number}"])  # pyright: ignore[reportArgumentType, reportCallIssue]
+        conn.execute(remember)
+    for call in calls:
+        rows, nodes = plans.run(call, "1000")
+        assert rows == [("ignored",)], call
+        scans = [node for node in nodes if node.relation == "queue_dedup" and node.kind.endswith("Scan")]
+        assert scans, call
+        assert [str(node) for node in scans if node.touched > 1] == [], call
+
+
 def test_who_turns_scans_off_turns_sorts_off(conn: psycopg.Connection) -> None:
     """ADR 13: a sort behind another index would do for a table that the server believes empty."""
     rows = conn.execute(

@@ -5591,9 +5591,8 @@ $$The regular expression of a pattern: for a topic with a dot before it.
 in_pattern: the pattern, checked.
 Result: the expression. Nothing of the pattern but * and # means anything in it.$$;
 --;
-create or replace function _queue_subscribed(in_topic text) returns text[] language plpgsql
-    set enable_seqscan = off set enable_bitmapscan = off set enable_hashjoin = off set enable_mergejoin = off
-        set enable_sort = off as $$
+create or replace function _queue_subscribed(in_topic text) returns text[] language plpgsql set enable_seqscan = off
+    set enable_bitmapscan = off set enable_hashjoin = off set enable_mergejoin = off set enable_sort = off as $$
 declare
     v_words constant text[] := string_to_array(in_topic, '.');
     v_heads constant text[] := array(
@@ -5657,9 +5656,8 @@ Where the idea comes from: the topic exchange of AMQP.$$;
 -- calls: _queue_check_kind, _queue_check_roles, _queue_check_topic
 -- changes: queue_subscription
 create or replace function queue_unsubscribe(in_pattern text, in_kind text, out changed boolean)
-    language plpgsql
-    security definer set search_path from current set enable_seqscan = off set enable_bitmapscan = off
-        set enable_sort = off as $$
+    language plpgsql security definer set search_path from current
+    set enable_seqscan = off set enable_bitmapscan = off set enable_sort = off as $$
 begin
     perform _queue_check_topic(in_pattern, 'pattern');
     perform _queue_check_kind(in_kind, 95, 'kind');
@@ -6715,9 +6713,8 @@ Locks: the reader.$$;
 -- calls: _queue_check_key
 -- changes: queue_reader
 create or replace function queue_read_end(in_reader text, out changed boolean)
-    language plpgsql
-    security definer set search_path from current set enable_seqscan = off set enable_bitmapscan = off
-        set enable_sort = off as $$
+    language plpgsql security definer set search_path from current
+    set enable_seqscan = off set enable_bitmapscan = off set enable_sort = off as $$
 begin
     perform _queue_check_key(in_reader, 'reader');
     delete from queue_reader r where r.reader = in_reader;
@@ -7554,9 +7551,8 @@ differs: on MariaDB and MySQL _queue_drain_inbox takes in all that has landed.$$
 --     _queue_text, queue_now
 -- changes: queue_stage_part
 create or replace function queue_stage_begin(in_job text, in_options jsonb default null, out part bigint)
-    language plpgsql
-    security definer set search_path from current set enable_seqscan = off set enable_bitmapscan = off
-        set enable_sort = off as $$
+    language plpgsql security definer set search_path from current
+    set enable_seqscan = off set enable_bitmapscan = off set enable_sort = off as $$
 declare
     v_now constant bigint := queue_now();
     v_query text;
@@ -7644,9 +7640,8 @@ Where the idea comes from: the transactional sinks of Spark and Flink.$$;
 --;
 -- calls: _queue_check_key, _queue_stage_remove
 create or replace function queue_stage_abort(in_job text, out removed bigint)
-    language plpgsql
-    security definer set search_path from current set enable_seqscan = off set enable_bitmapscan = off
-        set enable_sort = off as $$
+    language plpgsql security definer set search_path from current
+    set enable_seqscan = off set enable_bitmapscan = off set enable_sort = off as $$
 declare
     v_part bigint;
 begin
@@ -8765,8 +8760,8 @@ begin
     delete from queue_dedup d
     where d.ctid = any (array(
         select o.ctid from queue_dedup o
-        where o.p_kind = in_kind and o.ended_at <= v_dedup_since
-        order by o.p_kind, o.ended_at limit in_max - v_pruned for update skip locked));
+        where o.p_kind || '' = in_kind and o.ended_at <= v_dedup_since -- as queue_dedup_ended has it
+        order by o.p_kind || '', o.ended_at limit in_max - v_pruned for update skip locked));
     get diagnostics v_rows = row_count;
     return v_pruned + v_rows + _queue_prune_log(in_kind, in_now, greatest(in_max - v_pruned - v_rows, 0));
 end $$;

@@ -22,8 +22,8 @@ begin
     delete from queue_dedup d
     where d.ctid = any (array(
         select o.ctid from queue_dedup o
-        where o.p_kind = in_kind and o.ended_at <= v_dedup_since
-        order by o.p_kind, o.ended_at limit in_max - v_pruned for update skip locked));
+        where o.p_kind || '' = in_kind and o.ended_at <= v_dedup_since -- as queue_dedup_ended has it
+        order by o.p_kind || '', o.ended_at limit in_max - v_pruned for update skip locked));
     get diagnostics v_rows = row_count;
     return v_pruned + v_rows + _queue_prune_log(in_kind, in_now, greatest(in_max - v_pruned - v_rows, 0));
 end $$;
