@@ -146,17 +146,6 @@ insert into queue_claim (p_kind, slot, number, entry, secret)
 select 'limited', 1 + i %% 1000, 1 + i / 1000, 1000000000 + i, '' from generate_series(1, 10000) i
 """
 
-LINE_CALLS = (
-    """select * from queue_wait('["work"]', %s / 1000.0)""",
-    "select * from queue_pop('work', %s)",
-    "select * from queue_reserve('work', 'w', %s)",
-    "select * from queue_next(null, 'work', 'w', %s)",
-    "select * from queue_peek('work', %s)",
-    "select * from queue_purge('work', %s)",
-    "select * from queue_redrive('third', %s)",
-)
-"""Calls that look through a kind, with how many they are to find (a wait: how many milliseconds it takes)."""
-
 _numbers = itertools.count(1)
 
 
@@ -537,7 +526,7 @@ TABLES = (
     *("queue_semaphore", "queue_semaphore_permit", "queue_semaphore_wait", "queue_stream_kept"),
 )
 ALIKE = {
-    *("queue_dedup", "queue_group_member", "queue_log_gone"),
+    *("queue_group_member", "queue_log_gone"),
     *("queue_semaphore_wait", "queue_subscription", "queue_term"),
 }
 """Two of their indexes can serve the same lookup; of no rows at all the one looks as good as the other."""
@@ -831,67 +820,6 @@ def test_a_plan_made_while_the_queue_was_empty_is_right_once_it_is_full(
     scans = [node for node in nodes if node.relation == "delayed_queue" and node.kind.endswith("Scan")]
     assert {node.index for node in scans} == {"delayed_queue_ready", "delayed_queue_due", None}
     assert [str(node) for node in scans if node.touched > 2] == []
-
-
-def test_plans_made_after_a_queue_was_drained_and_vacuumed_are_right_once_it_is_full(
-    conn: psycopg.Connection,
-) -> None:
-    """The server believes in no page then, and another index with a sort looks as good as the line."""
-    conn.execute("alter table delayed_queue set (autovacuum_enabled = off)")
-    fill = (
-        "select count(*) from queue_push_many("
-        "%s, (select jsonb_agg('{}'::jsonb) from generate_series(1, 2000)))"
-    )
-    plans = Plans(conn)
-    with plans.unseen():
-        conn.execute(fill, ["work"])
-        conn.execute("analyze delayed_queue")
-        conn.execute("select count(*) from queue_purge('work')")
-        conn.execute("vacuum analyze delayed_queue")
-        for call in LINE_CALLS:
-            conn.execute(call, [BATCH])  # pyright: ignore[reportArgumentType, reportCallIssue]
-        for kind in ("work", "third"):
-            conn.execute(fill, [kind])
-        conn.execute(DEAD)
-    wrong: dict[str, list[str]] = {}
-    for call in LINE_CALLS:
-        rows, nodes = plans.run(call, BATCH)
-        assert rows, call
-        scans = [node for node in nodes if node.relation == "delayed_queue" and node.kind.endswith("Scan")]
-        assert scans, call
-        wrong[call] = [str(node) for node in scans if node.touched > 2 * BATCH]
-    assert {call: found for call, found in wrong.items() if found} == {}
-
-
-def test_a_push_looks_up_its_key_in_a_memory_that_was_empty_when_it_was_planned(
-    conn: psycopg.Connection,
-) -> None:
-    """Both indexes of what a kind remembers look the same then, but only one of them can find a key."""
-    conn.execute("alter table queue_dedup set (autovacuum_enabled = off)")
-    conn.execute("""select queue_define('past', '{"dedup_seconds": 3600}')""")
-    remember = (
-        "insert into queue_dedup (p_kind, p_key, ended_at)"
-        " select 'past', i::text, queue_now() from generate_series(1, 2000) i"
-    )
-    calls = (
-        "select outcome from queue_push('past', %s)",
-        "select outcome from queue_push_many('past', jsonb_build_array(jsonb_build_object('key', %s::text)))",
-    )
-    plans = Plans(conn)
-    with plans.unseen():
-        conn.execute(remember)
-        conn.execute("analyze queue_dedup")
-        conn.execute("delete from queue_dedup")
-        conn.execute("vacuum analyze queue_dedup")
-        for number, call in enumerate(calls):
-            conn.execute(call, [f"new{number}"])  # pyright: ignore[reportArgumentType, reportCallIssue]
-        conn.execute(remember)
-    for call in calls:
-        rows, nodes = plans.run(call, "1000")
-        assert rows == [("ignored",)], call
-        scans = [node for node in nodes if node.relation == "queue_dedup" and node.kind.endswith("Scan")]
-        assert scans, call
-        assert [str(node) for node in scans if node.touched > 1] == [], call
 
 
 def test_who_turns_scans_off_turns_sorts_off(conn: psycopg.Connection) -> None:

@@ -2,8 +2,7 @@
 -- changes: queue_log, queue_log_gone
 create or replace function _queue_prune_log(in_kind text, in_now bigint, in_max bigint) returns bigint
     language plpgsql set enable_seqscan = off set enable_bitmapscan = off set enable_sort = off
-        set enable_hashjoin = off
-    set enable_mergejoin = off as $$
+    set enable_hashjoin = off set enable_mergejoin = off as $$
 declare
     v_seconds constant numeric := (_queue_settings(in_kind)).log_seconds;
     v_since constant bigint := case when v_seconds = 0 then 9223372036854775807
@@ -11,15 +10,16 @@ declare
     v_old tid[];
     v_pruned bigint;
 begin
-    -- the oldest tells whether there is anything to do; else all that is young would be looked at
-    if (select l.created_at from queue_log l where l.p_kind = in_kind order by l.p_kind, l.position limit 1) > v_since
-        then
+    -- the oldest tells whether there is anything to do; else all that is young would be looked at. BETWEEN: ADR 13
+    if (select l.created_at from queue_log l where l.p_kind between in_kind and in_kind
+            order by l.p_kind, l.position limit 1) > v_since then
         return 0;
     end if;
     v_old := array(
         select o.ctid from queue_log o
         where o.created_at + 0 <= v_since and o.ctid = any (array(
-            select i.ctid from queue_log i where i.p_kind = in_kind order by i.p_kind, i.position limit in_max))
+            select i.ctid from queue_log i where i.p_kind between in_kind and in_kind
+            order by i.p_kind, i.position limit in_max))
         for update skip locked);
     v_pruned := cardinality(v_old);
     with o as materialized (
@@ -28,7 +28,7 @@ begin
         from queue_log l
         left join lateral (
             select n.p_kind, n.entry from queue_log n
-            where n.topic = l.topic and n.copy_of = l.position and n.p_kind <> in_kind
+            where n.topic between l.topic and l.topic and n.copy_of = l.position and n.p_kind <> in_kind
             order by n.topic, n.copy_of, n.position limit 1) c on true
         where l.ctid = any (v_old)),
     g as (
