@@ -330,7 +330,7 @@ PROMISES: Final[Mapping[str, Promise]] = {
             "tables and memory stay as they are",
             soak,
             Size(10, 1_000),
-            Size(40, 5_000),
+            Size(240, 30_000),
             Size(10_000, 7_000_000),
             meets=False,
         ),
