@@ -258,6 +258,14 @@ def test_C4_a_filter_says_what_is_replayed(queue: Session, clock: Clock) -> None
     assert queue.replay("nothing") == Redriven(0, 0)
 
 
+def test_C4_the_oldest_thousand_are_replayed_where_no_limit_is_given(queue: Session) -> None:
+    queue.define("k", history_seconds=86400)
+    queue.push_many("k", [{"key": f"{number:04}", "payload": 0} for number in range(1001)])
+    queue.pop("k", 1001)
+    assert queue.replay("k") == Redriven(1000, 0)
+    assert [state(queue, "k", key) for key in ("0000", "0999", "1000")] == ["ready", "ready", None]
+
+
 def test_C4_of_one_key_the_newest_is_replayed(queue: Session, clock: Clock) -> None:
     queue.define("k", history_seconds=86400)
     for number in range(3):

@@ -241,6 +241,15 @@ def test_D5_capacity_is_changed_while_messages_wait(queue: Session) -> None:
         fill(queue, "g")
 
 
+def test_D5_as_many_are_woken_at_once_as_there_is_room_for(queue: Session) -> None:
+    queue.semaphore("s", 0)
+    queue.semaphore("t", 1000)
+    names = [f"{number:03}" for number in range(120)]
+    queue.push_many("k", [{"key": name, "payload": 0, "semaphores": ["s", "t"]} for name in names])
+    queue.semaphore("s", 110)
+    assert states(queue, *names) == ["ready"] * 110 + ["waiting"] * 10
+
+
 @pytest.mark.parametrize("capacity", [0, 1])
 @pytest.mark.parametrize("most", [1, 10])
 def test_D5_a_lower_capacity_counts_for_who_was_told_that_there_is_room(
