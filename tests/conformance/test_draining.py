@@ -138,6 +138,15 @@ def test_M3_who_waits_for_replies_keeps_it(queue: Session, clock: Clock) -> None
     assert queue.define("reply").expires_seconds == 60
 
 
+def test_M3_few_notes_of_its_use_are_kept(queue: Session, clock: Clock) -> None:
+    queue.define("reply", expires_seconds=40)
+    for _ in range(60):
+        clock.advance(5)
+        for _ in range(2):
+            queue.reserve("reply")
+    assert 3 <= queue.execute("select count(*) from queue_use")[0][0] <= 6
+
+
 def test_M3_a_push_into_it_keeps_it(queue: Session, clock: Clock) -> None:
     queue.define("reply", expires_seconds=60)
     for number in range(4):
