@@ -7,6 +7,7 @@ database's own serialization failure and is right when the transaction is tried 
 from __future__ import annotations
 
 import itertools
+import time
 from collections.abc import Callable
 from typing import TYPE_CHECKING, Any
 
@@ -280,6 +281,28 @@ def test_under_an_old_snapshot_it_is_right_or_a_serialization_failure(
                 answer = outcome(call, queue, world)
                 before = answer, outcome(disturb, queue, world), world.look(harness)
             assert found == after or (found == before and not again), disturber
+
+
+def test_what_was_pushed_onto_a_hold_after_a_snapshot_is_delivered_once_the_hold_has_expired(
+    harness: Harness, queue: Session
+) -> None:
+    for level in harness.snapshot_levels:
+        kind = f"mail {level}"
+        queue.push(kind, "a", "old")
+        assert queue.reserve(kind, timeout_seconds=1)
+        session = begin(harness, level)
+        session.get(kind, "a")  # this takes the snapshot
+        assert queue.push(kind, "a", "new", on_duplicate="replace").outcome == "held"
+        time.sleep(1)
+        try:
+            found = session.reserve(kind)
+        except Exception as error:
+            if not harness.is_serialization_failure(error):
+                raise
+            session.rollback()
+            found = session.reserve(kind)
+        session.commit()
+        assert [message.payload for message in found] == ["new"]
 
 
 def outcome(call: Case, session: Session, world: World) -> object:

@@ -5,6 +5,7 @@ Whatever asks "am I the last?" through a snapshot of its own gets that wrong; gr
 
 from __future__ import annotations
 
+import json
 from typing import TYPE_CHECKING, Any, TypeAlias
 
 import pytest
@@ -82,7 +83,23 @@ def keys(queue: Session, kind: str) -> Scene:
     return [lambda one: one.push(kind, "a", 0)] * 2, taken, ["a"]
 
 
-SCENES = (semaphores, limits, lines, who_ends_and_who_comes, logs, schedules, keys)
+def batches(queue: Session, kind: str) -> Scene:
+    """Two writes of one batch, of a query that has published another before."""
+
+    def write(batch: int, key: str) -> Callable[[Session], Any]:
+        [begun] = queue.answer("queue_stage_begin", f"{kind} {key}", None)
+        part = int(str(begun["part"]))
+        queue.land([{"part": part, "p_kind": kind, "p_key": key, "payload": "0"}], "queue_stage")
+        parts = json.dumps([{"part": part, "messages": 1}])
+        return lambda one: one.answer(
+            "queue_stage_publish", parts, json.dumps({"query": kind, "batch": batch})
+        )
+
+    write(0, "before")(queue)
+    return [write(1, key) for key in "ab"], taken, ["a", "before"]
+
+
+SCENES = (semaphores, limits, lines, who_ends_and_who_comes, logs, schedules, keys, batches)
 
 
 @pytest.mark.parametrize("scene", SCENES, ids=lambda scene: scene.__name__)

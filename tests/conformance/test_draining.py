@@ -138,6 +138,15 @@ def test_M3_who_waits_for_replies_keeps_it(queue: Session, clock: Clock) -> None
     assert queue.define("reply").expires_seconds == 60
 
 
+def test_M3_few_notes_of_its_use_are_kept(queue: Session, clock: Clock) -> None:
+    queue.define("reply", expires_seconds=40)
+    for _ in range(60):
+        clock.advance(5)
+        for _ in range(2):
+            queue.reserve("reply")
+    assert 3 <= queue.execute("select count(*) from queue_use")[0][0] <= 6
+
+
 def test_M3_a_push_into_it_keeps_it(queue: Session, clock: Clock) -> None:
     queue.define("reply", expires_seconds=60)
     for number in range(4):
@@ -256,6 +265,14 @@ def test_C4_a_filter_says_what_is_replayed(queue: Session, clock: Clock) -> None
     assert keys(queue.peek("first")) == ["acked", "popped"]
     assert queue.replay("k", outcome="acked", key="popped") == Redriven(0, 0)
     assert queue.replay("nothing") == Redriven(0, 0)
+
+
+def test_C4_the_oldest_thousand_are_replayed_where_no_limit_is_given(queue: Session) -> None:
+    queue.define("k", history_seconds=86400)
+    queue.push_many("k", [{"key": f"{number:04}", "payload": 0} for number in range(1001)])
+    queue.pop("k", 1001)
+    assert queue.replay("k") == Redriven(1000, 0)
+    assert [state(queue, "k", key) for key in ("0000", "0999", "1000")] == ["ready", "ready", None]
 
 
 def test_C4_of_one_key_the_newest_is_replayed(queue: Session, clock: Clock) -> None:

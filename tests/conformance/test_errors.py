@@ -192,6 +192,21 @@ def test_an_unknown_option_is_told_what_it_may_have_meant(
         call(queue)
 
 
+@pytest.mark.parametrize(
+    ("call", "most"),
+    [
+        (lambda q: q.reserve("mail", None, 10_001), 10_000),
+        (lambda q: q.pop("mail", 0), 10_000),
+        (lambda q: q.prune(1_000_001), 1_000_000),
+    ],
+)
+def test_a_number_out_of_its_range_is_told_the_range(
+    queue: Session, call: Callable[[Queue], object], most: int
+) -> None:
+    with pytest.raises(InvalidParameter, match=rf"must be a whole number from 1 to {most}\b"):
+        call(queue)
+
+
 def test_a_receipt_that_names_nothing_is_an_answer_not_an_error(queue: Session) -> None:
     queue.push("mail", "a", 1)
     _, receipt = take(queue, "mail")

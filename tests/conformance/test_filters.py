@@ -148,6 +148,16 @@ def test_M4_headers_match_as_payloads_do(queue: Session, indexed: bool) -> None:
 
 
 @INDEXED
+def test_M4_numbers_of_any_form_in_headers_match(queue: Session, indexed: bool) -> None:
+    queue.define("job", filter_index=indexed)
+    sizes = [0.5, 7, -1.25e10, 2**63 - 1]
+    for number, size in enumerate(sizes):
+        queue.push("job", f"{number}", {}, headers={"size": size})
+    for number, size in enumerate(sizes):
+        assert keys(queue.reserve("job", None, 10, where={"size": size})) == [f"{number}"]
+
+
+@INDEXED
 def test_M4_escapes_in_the_text_are_what_they_stand_for(queue: Session, indexed: bool) -> None:
     queue.define("job", filter_index=indexed)
     queue.raw("queue_push", "job", "a", '{"\\u00e4":"\\u00e9\\/x", "n":1e0}', None)

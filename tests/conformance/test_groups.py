@@ -274,6 +274,18 @@ def test_D6_a_group_is_looked_through_bit_by_bit(queue: Session) -> None:
     assert [one["outcome"] for one in follow(queue)] == ["acked"] * 6 + ["gone"]
 
 
+def test_D6_of_several_groups_each_is_looked_through(queue: Session) -> None:
+    for name in "gh":
+        queue.group(name, "next")
+        queue.push_many("check", [{"key": f"{name}{n}", "payload": 1} for n in range(2)], group=name)
+        queue.group(name, close=True)
+        assert queue.remove("check", f"{name}0") == "removed"
+    queue.ack_many(receipts(queue.reserve("check", None, 9)))
+    for _ in range(3):
+        queue.prune(2)
+    assert len(queue.peek("next")) == 2
+
+
 def test_D6_a_push_onto_a_member_keeps_it_one(queue: Session) -> None:
     queue.group("g", "next")
     queue.push("check", "a", 1, group="g")

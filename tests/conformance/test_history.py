@@ -156,6 +156,17 @@ def test_C4_a_chunk_is_of_all_kinds_together(queue: Session, clock: Clock) -> No
     assert [queue.prune(4), queue.prune(4), queue.prune(4)] == [4, 4, 1]
 
 
+def test_C4_a_chunk_is_of_history_keys_and_log_together(queue: Session, clock: Clock) -> None:
+    queue.define("mail", history_seconds=1, dedup_seconds=1, log_seconds=1)
+    queue.push_many("mail", [{"payload": 0}] * 3)
+    queue.pop("mail", 3)
+    while queue.prune():  # the counters
+        pass
+    clock.advance(1)
+    # three each in history and of remembered keys; in the log three that came and three that ended
+    assert [queue.prune(4) for _ in range(4)] == [4, 4, 4, 0]
+
+
 def test_C4_a_shorter_time_concerns_what_is_there(queue: Session, clock: Clock) -> None:
     queue.define("mail", history_seconds=3600)
     queue.push("mail", "a", 1)

@@ -147,6 +147,15 @@ def test_rows_live_and_die_with_the_transaction(queue: Session, connect: Connect
     assert keys(queue.reserve("mail")) == ["b"]
 
 
+def test_rows_that_are_not_committed_keep_no_others_waiting(queue: Session, connect: Connect) -> None:
+    writer = connect(autocommit=False)
+    writer.land([row("late")])
+    queue.land([row("a")])
+    assert keys(queue.reserve("mail", None, 10)) == ["a"]
+    writer.commit()
+    assert keys(queue.reserve("mail", None, 10)) == ["late"]
+
+
 @pytest.mark.needs("inbox_later")
 def test_a_wrong_row_that_nobody_hears_of_is_a_dead_letter(queue: Session) -> None:
     queue.land([row("a"), row("wrong", priority=32768), row("b", priority=1)])

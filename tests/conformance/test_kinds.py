@@ -193,6 +193,19 @@ def test_purge_removes_so_many_and_no_more(queue: Session) -> None:
     assert [queue.purge("mail", 4) for _ in range(4)] == [4, 4, 2, 0]
 
 
+def test_a_purge_locks_what_it_removes_and_leaves_what_others_have_locked(
+    queue: Session, connect: Connect
+) -> None:
+    queue.push_many("mail", [{"key": key, "payload": 0} for key in "abc"])
+    other = connect(autocommit=False)
+    assert other.purge("mail", 1) == 1
+    assert keys(queue.peek("mail")) == ["a", "b", "c"]
+    assert sorted(keys(queue.reserve("mail"))) == ["b"], "nobody has it"
+    assert queue.purge("mail") == 1
+    other.rollback()
+    assert keys(queue.reserve("mail", None, 9)) == ["a"]
+
+
 def test_a_purge_that_is_rolled_back_wasnt(queue: Session, connect: Connect) -> None:
     queue.push("mail", "a", 1)
     operator = connect(autocommit=False)

@@ -241,6 +241,15 @@ def test_D5_capacity_is_changed_while_messages_wait(queue: Session) -> None:
         fill(queue, "g")
 
 
+def test_D5_as_many_are_woken_at_once_as_there_is_room_for(queue: Session) -> None:
+    queue.semaphore("s", 0)
+    queue.semaphore("t", 1000)
+    names = [f"{number:03}" for number in range(120)]
+    queue.push_many("k", [{"key": name, "payload": 0, "semaphores": ["s", "t"]} for name in names])
+    queue.semaphore("s", 110)
+    assert states(queue, *names) == ["ready"] * 110 + ["waiting"] * 10
+
+
 @pytest.mark.parametrize("capacity", [0, 1])
 @pytest.mark.parametrize("most", [1, 10])
 def test_D5_a_lower_capacity_counts_for_who_was_told_that_there_is_room(
@@ -255,6 +264,23 @@ def test_D5_a_lower_capacity_counts_for_who_was_told_that_there_is_room(
     assert stands(queue) == (capacity, capacity, 3 - capacity)
     queue.semaphore("s", 3)
     assert sorted([*held, *hold(queue)]) == ["a", "b", "c"]
+
+
+def test_D5_one_that_lost_what_it_was_told_of_takes_nothing_of_who_holds(
+    queue: Session, clock: Clock
+) -> None:
+    queue.semaphore("s", 2)
+    queue.semaphore("t", 1)
+    fill(queue, "held")
+    assert list(hold(queue)) == ["held"]
+    fill(queue, "both", semaphores=["s", "t"])
+    queue.semaphore("t", 0)
+    assert hold(queue, most=1) == {}
+    assert stands(queue)[:2] == (2, 1)
+    queue.semaphore("s", 1)
+    fill(queue, "late")
+    clock.advance(2)
+    assert hold(queue) == {}
 
 
 def test_D5_pop_takes_what_has_slots_and_keeps_none(queue: Session) -> None:
@@ -535,6 +561,7 @@ def test_D5_who_is_told_of_room_at_a_time_to_come_keeps_nobody_waiting(queue: Se
 
 
 def test_D5_who_waits_is_told_of_room_and_of_what_needs_none(queue: Session, clock: Clock) -> None:
+    queue.semaphore("nothing to do with it", 0)
     queue.semaphore("s", 1)
     fill(queue, "held", kind="other")
     fill(queue, "a")

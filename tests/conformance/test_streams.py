@@ -14,7 +14,7 @@ if TYPE_CHECKING:
 
     from pyqueue_sql import Event
     from tests.conformance.fixtures import Clock, Connect
-    from tests.conformance.harness import Session
+    from tests.conformance.harness import Harness, Session
 
 EVERYTHING = ("pushed", "replaced", "acked", "popped", "moved", "dead", "removed")
 
@@ -362,6 +362,21 @@ def test_K6_one_that_commits_late_is_not_jumped_over(queue: Session, connect: Co
     read += short(on(queue, "k", "r"))
     assert read[-3:] == ["pushed 2", "pushed 3", "pushed 5"]
     assert short(queue.read("k", "from the start", 10)) == [f"pushed {n}" for n in (1, 2, 3, 5)]
+
+
+def test_K6_who_began_before_others_were_seen_at_work_can_append(
+    harness: Harness, queue: Session, connect: Connect
+) -> None:
+    logged(queue, "k")
+    queue.push("k", "1", 1)
+    old, slow = harness.open_snapshot(), connect(autocommit=False)
+    slow.push("k", "2", 1)
+    read = short(on(queue, "k", "r"))
+    slow.commit()
+    assert read + short(on(queue, "k", "r")) == ["pushed 1", "pushed 2"]
+    old.push("k", "3", 1)
+    old.commit()
+    assert short(on(queue, "k", "r")) == ["pushed 3"]
 
 
 def test_K6_a_read_rides_in_the_callers_transaction(queue: Session, connect: Connect) -> None:

@@ -91,6 +91,16 @@ def test_D4_a_worker_is_free_to_hold_messages_of_any_kind(queue: Session, clock:
     assert state(queue, "job", "b") == "reserved"
 
 
+def test_D4_what_is_not_its_own_keeps_no_dead_worker_registered(queue: Session, clock: Clock) -> None:
+    queue.heartbeat("w", timeout_seconds=10)
+    hold(queue, "stranger", "b")
+    hold(queue, "w", "a")
+    queue.push("job", "later", "later", delay_seconds=100)
+    clock.advance(10)
+    assert queue.reap() == [Reaped("w", 1)]
+    assert (queue.workers(), state(queue, "job", "b")) == ([], "reserved")
+
+
 def test_D4_the_kinds_that_it_names_are_where_is_looked(queue: Session, clock: Clock) -> None:
     queue.heartbeat("w", timeout_seconds=10, kinds=["job", "mail"])
     for kind in ("job", "x"):

@@ -14,6 +14,7 @@ import pytest
 from tests.conformance.steps import SECOND, keys
 
 if TYPE_CHECKING:
+    from tests.conformance.fixtures import Connect
     from tests.conformance.harness import Clock, Session
 
 pytestmark = pytest.mark.servers("mariadb", "mysql")
@@ -199,3 +200,20 @@ def test_a_machine_that_stood_still_is_not_taken_for_a_slow_scan(
         [path(queue), path(queue), start, clock.now],
     )
     assert cursor(queue) is None
+
+
+def test_shared_cursors_that_others_are_removing_keep_no_scan_waiting(
+    queue: Session, connect: Connect, clock: Clock
+) -> None:
+    rows = "(1, 'mail', '{}'), (2, 'mail', '{}'), (3, 'other', '{}')"
+    queue.execute(f"insert into queue_cursor (id, p_kind, fields) values {rows}")
+    other = connect(autocommit=False)
+    other.execute("delete from queue_cursor where id = 1")
+    queue.execute("set session innodb_lock_wait_timeout = 1")
+    queue.execute("set @pyqueue_cursors = '{}'")
+    queue.execute(
+        "call _queue_keep_cursor('mail', %s, null, 'start', %s, 0, 100, null, %s)",
+        [path(queue), ticks(queue), clock.now],
+    )
+    other.rollback()
+    assert queue.execute("select id from queue_cursor order by id") == [(1,), (3,)]
