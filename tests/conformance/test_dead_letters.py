@@ -140,7 +140,7 @@ def test_cycles_of_dead_letter_kinds_are_refused(queue: Session) -> None:
         queue.define("a", dead_letter_kind="a")
     queue.define("a", dead_letter_kind="b")
     queue.define("b", dead_letter_kind="c")
-    with pytest.raises(Refused, match="dead_letter_kind"):
+    with pytest.raises(Refused, match='dead_letter_kind "a"'):
         queue.define("c", dead_letter_kind="a")
     assert queue.define("c", dead_letter_kind="d").dead_letter_kind == "d"
 

@@ -361,6 +361,23 @@ def test_M4_an_index_can_come_and_go(queue: Session) -> None:
     assert not queue.define("job", filter_index=None).filter_index
 
 
+def test_M4_who_prunes_a_little_of_the_index_begins_where_chance_says(
+    queue: Session, connect: Connect
+) -> None:
+    queue.push_many("other", [{"key": f"{n}", "payload": 0} for n in range(900)])
+    queue.define("job", filter_index=True)
+    queue.push_many("job", [{"key": f"{n:02}", "payload": {"n": n}} for n in range(60)])
+    left = "select distinct t.entry from queue_term t order by t.entry"
+    entries = queue.execute(left)
+    assert len(queue.pop("job", 60)) == 60
+    assert queue.execute(left) == entries
+    for _ in range(8):
+        assert connect().prune(1) == 1
+    gone = sorted(set(entries) - set(queue.execute(left)))
+    assert len(gone) == 8
+    assert gone != entries[:8], "not all at the beginning"
+
+
 @pytest.mark.long
 @pytest.mark.core("postgresql")
 @INDEXED

@@ -113,6 +113,16 @@ def test_what_is_no_cron_expression_is_refused(queue: Session, cron: str) -> Non
     assert queue.schedules() == []
 
 
+@pytest.mark.parametrize("hours", ["0", "*"])
+def test_a_time_that_never_comes_is_refused_in_a_zone_that_changes_its_offset(
+    queue: Session, harness: Harness, hours: str
+) -> None:
+    harness.learn_zone(BERLIN)
+    with pytest.raises(InvalidOption, match="cron"):
+        queue.schedule("s", "k", 1, cron=f"0 {hours} 31 2 *", time_zone=BERLIN)
+    assert queue.schedules() == []
+
+
 def test_daily_at_a_time_of_an_offset(queue: Session, clock: Clock) -> None:
     found = occurrences(queue, clock, "2026-11-21 08:30", 2, daily_at="09:30", time_zone="+02:00")
     assert found == ["11-22 07:30", "11-23 07:30"]

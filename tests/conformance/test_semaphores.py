@@ -192,6 +192,21 @@ def test_D5_an_expired_hold_whose_slot_nobody_wanted_goes_on(queue: Session, clo
     assert queue.ack(late).outcome == "lost"
 
 
+def test_D5_the_slot_of_a_hold_that_another_call_is_extending_is_given_to_nobody(
+    queue: Session, connect: Connect, clock: Clock
+) -> None:
+    queue.semaphore("s", 1)
+    fill(queue, "a", kind="gone")
+    fill(queue, "b")
+    (late,) = hold(queue, "gone", timeout_seconds=10).values()
+    clock.advance(11)
+    other = connect(autocommit=False)
+    assert other.extend(late, 10).outcome == "extended"
+    assert hold(queue) == {}, "and it waits for nobody"
+    other.commit()
+    assert (hold(queue), stands(queue)) == ({}, (1, 1, 1))
+
+
 def test_D5_reap_and_prune_find_slots_of_expired_holds(queue: Session, clock: Clock) -> None:
     queue.semaphore("s", 1)
     for find in (queue.reap, queue.prune):
@@ -575,6 +590,21 @@ def test_D5_who_waits_is_told_of_room_and_of_what_needs_none(queue: Session, clo
     assert queue.wait("k", 0) is None
     queue.resume("k")
     assert queue.wait("k", 0) == "k"
+
+
+@pytest.mark.parametrize("free", ["r", "s", "t"])
+def test_D5_who_waits_is_told_of_room_at_any_of_the_semaphores_that_are_waited_for(
+    queue: Session, clock: Clock, free: str
+) -> None:
+    for name in "rst":
+        queue.semaphore(name, 1)
+        fill(queue, name, kind=f"holds {name}", semaphores=[name])
+        fill(queue, name, semaphores=[name])
+        assert hold(queue, f"holds {name}", timeout_seconds=60 if name == free else 600)
+    assert queue.wait("k", 0) is None
+    clock.advance(61)
+    assert queue.wait("k", 0) == "k"
+    assert list(hold(queue)) == [free]
 
 
 def test_D5_kinds_that_are_paused_or_drained(queue: Session) -> None:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 import threading
+import time
 
 import psycopg
 import pytest
@@ -134,6 +135,21 @@ def test_a_push_that_waits_for_the_end_of_the_message_before_remembers_it(
     assert failed == ([] if isolation == "read committed" else ["40001"])
 
 
+def test_who_waits_for_a_key_waits_as_long_as_the_session_says_and_once(
+    conn: psycopg.Connection, database_url: str
+) -> None:
+    conn.execute("set lock_timeout = '300ms'")
+    with psycopg.connect(database_url) as other:
+        other.execute("select queue_push('mail', 'b', '1')")
+        began = time.monotonic()
+        with pytest.raises(psycopg.errors.LockNotAvailable):
+            conn.execute("insert into queue_inbox (p_kind, p_key) values ('mail', 'a'), ('mail', 'b')")
+        assert 0.3 < time.monotonic() - began < 3, "and not once more"
+        other.rollback()
+    assert there(conn) == []
+    assert conn.execute("show lock_timeout").fetchone() == ("300ms",)
+
+
 def test_a_session_that_replays_for_a_replica_pushes_too(conn: psycopg.Connection) -> None:
     conn.execute("set session_replication_role = replica")
     conn.execute("insert into queue_inbox (p_kind, p_key, payload) values ('mail', 'a', '1')")
@@ -155,3 +171,17 @@ def test_what_came_while_the_trigger_was_off_is_pushed_by_queue_prune(conn: psyc
     assert re.match(r'the row \d+ of queue_inbox stays there: row 1 \(key ""\)', said[0])
     assert conn.execute("select p_key, priority from queue_pop('mail', 5)").fetchall() == [("a", 5), ("b", 0)]
     assert conn.execute("select p_key from queue_inbox").fetchall() == [("",)]
+
+
+def test_a_prune_leaves_what_another_is_taking_out_of_the_inbox(
+    conn: psycopg.Connection, database_url: str
+) -> None:
+    conn.execute("alter table queue_inbox disable trigger queue_inbox")
+    conn.execute("insert into queue_inbox (p_kind, p_key) values ('mail', 'a'), ('mail', 'b')")
+    conn.execute("alter table queue_inbox enable always trigger queue_inbox")
+    conn.execute("set lock_timeout = '1s'")
+    with psycopg.connect(database_url) as other:
+        other.execute("select queue_prune()")
+        conn.execute("select queue_prune()")
+        assert (there(conn), left(conn)) == ([], 2)
+    assert (sorted(there(conn)), left(conn)) == ([("a", None), ("b", None)], 0)

@@ -117,3 +117,27 @@ def test_a_batch_whose_semaphore_went_while_it_was_put_in_is_ready(conn: psycopg
     ).fetchone() or (0,)
     assert conn.execute("select _queue_line_up(%s)", [[entry]]).fetchone() == (None,)
     assert conn.execute("select p_key from queue_reserve('work')").fetchall() == [("a",)]
+
+
+def test_the_lines_of_several_kinds_are_joined_in_the_order_of_the_kinds(
+    conn: psycopg.Connection, database_url: str
+) -> None:
+    """That in which a publish goes through its kinds: the two would wait in a circle."""
+    moves: list[dict[str, str]] = []
+    for kind in "az":
+        push = """select queue_push(%s, 'm', '0', '{"order_key": "o"}')"""
+        conn.execute(push, [f"to {kind}"])
+        row = conn.execute("select receipt from queue_reserve(%s)", [f"to {kind}"]).fetchall()[0]
+        moves.append({"receipt": row[0], "to_kind": kind})
+    move = "select outcome from queue_move_many(%s)"
+    with (
+        ThreadPoolExecutor(1) as pool,
+        psycopg.connect(database_url) as keeper,
+        psycopg.connect(database_url, autocommit=True, options="-c lock_timeout=1s") as other,
+    ):
+        keeper.execute("""select queue_push('a', 'first', '0', '{"order_key": "o"}')""")
+        moved = pool.submit(lambda: conn.execute(move, [json.dumps(moves)]).fetchall())
+        until_it_waits(other, conn, keeper)
+        other.execute("""select queue_push('z', 'free', '0', '{"order_key": "o"}')""")
+        keeper.rollback()
+        assert moved.result(PATIENCE_S) == [("moved",)] * 2

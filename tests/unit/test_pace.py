@@ -2,8 +2,14 @@
 
 from __future__ import annotations
 
+from types import SimpleNamespace
+from typing import Any
+
 import pytest
 
+from pyqueue_sql.worker import Handlers
+from pyqueue_sql.worker.board import Board
+from pyqueue_sql.worker.delivery import Delivery
 from pyqueue_sql.worker.pace import MOST_AHEAD, Backoff, Pace
 from pyqueue_sql.worker.watching import LOOKS_SECONDS, Watch
 
@@ -36,6 +42,18 @@ def test_what_runs_for_long_counts_before_it_ends() -> None:
     for _ in range(30):
         pace.takes("kind", 60.0)
     assert pace.ahead("kind") == 0 < many
+
+
+def test_a_whole_batch_is_taken_ahead_as_soon_as_there_is_room_for_one_and_no_single_message() -> None:
+    handlers, message = Handlers(), SimpleNamespace(kind="mail")
+    handlers.on("mail", max_messages=10)(lambda message: None)  # noqa: ARG005
+    board, quick, rooms = Board(handlers, 1, lambda: None), 1e-6, list[int]()
+    given: Any = message
+    for batch in range(4):
+        board.add([Delivery(given, handlers["mail"], f"{batch}/{n}", 0.0, 0.0) for n in range(10)])
+        board.pace.took("mail", quick)
+        rooms.append(board.room("mail"))
+    assert rooms == [10, 10, 10, 0], "41 may wait, four times the last batch and one"
 
 
 def test_pauses_grow_and_differ() -> None:

@@ -2993,7 +2993,7 @@ begin
     end if;
     chain: while v_steps < 1000 do
         if v_next = in_kind then
-            call _queue_fail('PQ004', 'dead_letter_kind', v_next,
+            call _queue_fail('PQ004', 'dead_letter_kind', coalesce(in_dead_letter_kind, v_next),
                 'refused, dead letters would come back to the kind they came from');
         end if;
         set v_last = v_next;
