@@ -190,3 +190,17 @@ def test_a_remove_waits_for_who_is_taking_the_message(
         other.commit()
         assert removed.result(PATIENCE_S) == "held"
     assert state(queue, "k", "a") == "reserved"
+
+
+def test_who_changes_a_group_that_is_finishing_finds_it_finished(
+    queue: Session, connect: Connect, harness: Harness
+) -> None:
+    queue.group("g", "next", members=1)
+    queue.push("check", None, 0, group="g")
+    last = connect(autocommit=False)
+    assert last.ack(receipts(queue.reserve("check"))[0]).outcome == "acked"
+    with waiting(harness, connect(), lambda session: session.group("g", keep_seconds=1)) as changed:
+        last.commit()
+        assert changed.result(PATIENCE_S).state == "done"
+    [(kept,)] = queue.execute("select keep_seconds from queue_group where group_name = 'g'")
+    assert kept == 86_400, "a day, which is the default"
