@@ -204,3 +204,14 @@ def test_who_changes_a_group_that_is_finishing_finds_it_finished(
         assert changed.result(PATIENCE_S).state == "done"
     [(kept,)] = queue.execute("select keep_seconds from queue_group where group_name = 'g'")
     assert kept == 86_400, "a day, which is the default"
+
+
+def test_the_first_permit_of_a_call_is_waited_for(queue: Session, connect: Connect, harness: Harness) -> None:
+    """Only who has locked a semaphore leaves the next one to others, lest two wait for one another."""
+    queue.semaphore("s", 1)
+    queue.push("k", "a", 0, semaphores=["s"])
+    first = connect(autocommit=False)
+    first.semaphore("s", 2)
+    with waiting(harness, connect(), lambda session: keys(session.reserve("k"))) as taken:
+        first.commit()
+        assert taken.result(PATIENCE_S) == ["a"]
