@@ -292,7 +292,7 @@ def test_so_is_one_of_six_of_them(
 
 
 @pytest.mark.long
-@pytest.mark.core("postgresql", "mariadb")
+@pytest.mark.core("postgresql")
 @pytest.mark.parametrize("routine", ["ack", "nack", "extend", "move", "many"])
 def test_a_forged_receipt_is_refused_or_lost(
     queue: Session, watched: Callable[[], object], routine: str

@@ -57,7 +57,6 @@ def assert_nothing_left(connection: pymysql.Connection[Any]) -> None:
     assert rows(connection, f"select p_kind from queue_kind where {OURS}") == []
 
 
-@pytest.mark.core("mariadb")
 def test_every_flight_comes_once(url: str, connection: pymysql.Connection[Any]) -> None:
     with demo("--url", url, "--flights", "1000", "--seconds", "1") as process:
         output = finish(process)

@@ -24,7 +24,6 @@ def pyqueue(*args: str) -> tuple[int, str, str]:
 
 
 @pytest.mark.long
-@pytest.mark.core("mariadb")
 @pytest.mark.servers("mariadb", "mysql")
 def test_upgrade_current_downgrade(innodb_url: str):
     code, printed, said = pyqueue("upgrade", "--url", innodb_url)

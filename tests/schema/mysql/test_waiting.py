@@ -154,7 +154,6 @@ def test_a_client_that_vanishes_takes_no_news_with_it(connection: Connection[Any
 
 
 @pytest.mark.long
-@pytest.mark.core("mariadb")
 def test_where_the_lock_stays_behind_the_others_wake_all_the_same(
     connection: Connection[Any], url: str
 ) -> None:
