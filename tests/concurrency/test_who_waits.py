@@ -7,6 +7,9 @@ from concurrent.futures import ThreadPoolExecutor
 from contextlib import contextmanager
 from typing import TYPE_CHECKING, TypeVar
 
+import pytest
+
+from pyqueue_sql import InvalidOption
 from tests.conformance import test_batches as batches
 from tests.conformance.steps import keys, outcomes, receipts, state, take
 
@@ -215,3 +218,13 @@ def test_the_first_permit_of_a_call_is_waited_for(queue: Session, connect: Conne
     with waiting(harness, connect(), lambda session: keys(session.reserve("k"))) as taken:
         first.commit()
         assert taken.result(PATIENCE_S) == ["a"]
+
+
+def test_rows_of_the_inbox_and_new_readers_wait_for_no_settings(queue: Session, connect: Connect) -> None:
+    other = connect(autocommit=False)
+    for kind in ("k", "other"):
+        other.define(kind, timeout_seconds=5)
+    queue.land([{"p_kind": "k", "p_key": "landed", "payload": "0"}])
+    assert queue.read("other", "reader", 1) == []
+    with pytest.raises(InvalidOption, match="for no kind of such a name"):
+        queue.read("other", "reader", 1, events=["acked"])

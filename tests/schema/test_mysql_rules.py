@@ -39,6 +39,16 @@ def test_the_body_is_static_sql(file: File) -> None:
 
 
 @each_file
+def test_a_condition_reads_no_table(file: File) -> None:
+    """What a subquery in an IF, a SET or an argument reads is locked; a SELECT … INTO reads without."""
+    conditions = re.findall(
+        r"(?m)^ *(?:(?:if|elseif|while) [^;]*?\b(?:then|do) *$|(?:until |set (?:v_|out_|@)|call )[^;]*;)",
+        file.code,
+    )
+    assert [one for one in conditions if re.search(r"\b(?:from|join)\s+(?:queue_|delayed_)", one)] == []
+
+
+@each_file
 def test_only_the_frame_of_a_call_ends_transactions(file: File) -> None:
     found = re.findall(
         r"\b(commit|rollback|start\s+transaction|savepoint|set\s+transaction)\b", file.code, re.IGNORECASE

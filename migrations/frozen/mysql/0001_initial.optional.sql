@@ -95,7 +95,7 @@ drop trigger if exists queue_inbox;
 create trigger queue_inbox before insert on queue_inbox for each row
 begin
     declare v_error varchar(128) character set utf8mb4;
-    declare v_now, v_due, v_entry bigint;
+    declare v_now, v_due, v_entry, v_special bigint;
     declare exit handler for sqlstate 'PQ001' begin
         get diagnostics condition 1 v_error = message_text;
         set v_error = left(concat('row (key ', coalesce(concat('"', left(new.p_key, 40), '"'), 'NULL'), '): ', v_error),
@@ -119,6 +119,8 @@ begin
             '): must be JSON that MySQL can hold'), 128);
         signal sqlstate 'PQ003' set message_text = v_error, mysql_errno = 31003;
     end;
+    select count(*) into v_special from queue_kind k where k.p_kind = new.p_kind and (k.payload_shape is not null
+        or k.dedup_seconds > 0 or k.draining or k.filter_index or k.log_seconds > 0 or k.roles is not null);
     -- what is as messages mostly are needs no more than to be put in
     if char_length(new.p_kind) between 1 and 95 and char_length(new.p_key) between 1 and 200
         and locate(char(0), new.p_kind) = 0 and locate(char(0), new.p_key) = 0
@@ -137,11 +139,7 @@ begin
         and if(new.scheduled_at is null, coalesce(new.delay_seconds between 0 and 1000000000, true),
             new.delay_seconds is null and new.scheduled_at between 100000000000000 and 253402300799999999)
         and coalesce(new.attempts between 0 and 1000000000, true)
-            and coalesce(new.max_attempts between 1 and 1000000000, true)
-        and not exists (select 1 from queue_kind k where k.p_kind = new.p_kind
-            and (k.payload_shape is not null or k.dedup_seconds > 0 or k.draining or k.filter_index or k.log_seconds > 0
-                or k.roles is not null))
-    then
+            and coalesce(new.max_attempts between 1 and 1000000000, true) and v_special = 0 then
         call queue_now(v_now);
         call _queue_entry(v_entry);
         set v_due = coalesce(new.scheduled_at, v_now + cast(coalesce(new.delay_seconds, 0) * 1000000 as signed));

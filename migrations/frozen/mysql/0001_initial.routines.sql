@@ -2166,10 +2166,10 @@ take: begin
         end if;
         set v_ended = 0;
         if v_ends > 0 or in_shape is not null and out_entries is not null then
-            if v_ends > 0 and exists (
-                select q.entry from json_table(out_entries, '$[*]' columns (entry bigint path '$')) j
-                    straight_join delayed_queue q force index (primary) on q.entry = j.entry
-                        where q.semaphores is not null) then
+            select count(q.semaphores) into v_more
+            from json_table(if(v_ends > 0, out_entries, '[]'), '$[*]' columns (entry bigint path '$')) j
+                straight_join delayed_queue q force index (primary) on q.entry = j.entry;
+            if v_more > 0 then
                 -- the mark of the kind was lost
                 call _queue_take_with_permits(in_kind, in_max, in_most, in_shape, in_now + 1, in_now, in_where,
                     out_entries, out_number, out_expired);
@@ -5320,7 +5320,7 @@ Locks: the semaphore. All who take or give a permit of it wait for one another''
 Where the idea comes from: Chapman''s semaphores.'
 begin
     begin declare v_own boolean; declare v_tries int default 0; again: loop begin
-        declare v_now bigint;
+        declare v_now, v_there bigint;
         declare v_locked, v_over longtext character set utf8mb4;
         declare v_more bigint;
         declare exit handler for 1213, 1020 call _queue_retry(v_own, v_tries);
@@ -5337,7 +5337,8 @@ begin
             delete h from queue_semaphore_permit h where h.name = in_name;
         else
             -- made again: who holds has a permit
-            if not exists (select 1 from queue_semaphore s where s.name = in_name) then
+            select count(*) into v_there from queue_semaphore s where s.name = in_name;
+            if v_there = 0 then
                 insert into queue_semaphore_permit (entry, name, until)
                 select q.entry, in_name, q.scheduled_at from delayed_queue q
                 where json_contains(q.semaphores, json_quote(in_name)) and q.source_kind is null
@@ -7475,14 +7476,13 @@ begin
     declare v_last bigint;
     declare v_kinds longtext character set utf8mb4;
     declare v_ended varchar(10) character set utf8mb4;
+    declare v_unknown boolean;
     declare v_pattern boolean default in_name regexp '(^|[.])[*#]([.]|$)';
     declare continue handler for not found begin end;
     call _queue_check_kind(in_name, 255, 'name');
     if v_pattern then
         call _queue_check_topic(in_name, 'pattern');
         call _queue_matcher(in_name, out_matcher);
-    end if;
-    if v_pattern then
         select json_arrayagg(k.p_kind) into v_kinds from queue_kind k
             where k.roles is not null and concat('.', k.p_kind) regexp out_matcher;
     end if;
@@ -7497,11 +7497,13 @@ begin
     select r.name, r.events, r.position into v_name, out_events, out_place from queue_reader r
         where r.reader = in_reader;
     set v_ended = nullif(regexp_substr(v_events, 'acked|popped|moved|dead|removed'), '');
-    if v_ended is not null and not v_events <=> out_events and not exists (
+    select v_ended is not null and not v_events <=> out_events and not exists (
         select 1 from queue_kind k
             where if(out_matcher is null, k.p_kind = in_name, concat('.', k.p_kind) regexp coalesce(out_matcher, 'x')))
         and not exists (select 1 from queue_log l where out_matcher is null and l.p_kind = in_name)
-        and not exists (select 1 from queue_log_gone g where out_matcher is null and g.p_kind = in_name) then
+        and not exists (select 1 from queue_log_gone g where out_matcher is null and g.p_kind = in_name)
+    into v_unknown; -- EXISTS in an IF would lock what it reads
+    if v_unknown then
         call _queue_fail('PQ002', 'events', v_ended,
             'must be pushed or replaced, for no kind of such a name is defined');
     end if;
@@ -8560,8 +8562,7 @@ begin
         /*M!100600 set statement group_concat_max_len = 1000000000 for */
         select json_arrayagg(json_array(o.source, o.part)) into v_found
         from (select p.source, p.part from queue_stream_part p force index (queue_stream_part_begun)
-            where p.begun_at <= in_now - 604800000000
-            order by p.begun_at limit in_max for update skip locked) o;
+            where p.begun_at <= in_now - 604800000000 order by p.begun_at limit in_max for update skip locked) o;
         /*M!100600 set statement sql_safe_updates = 0 for */
         delete p from json_table(coalesce(v_found, '[]'), '$[*]'
             columns (source varchar(230) character set utf8mb4 collate /*!80017 utf8mb4_0900_bin *//*M!100600 utf8mb4_nopad_bin */ path '$[0]', part int path '$[1]')) j
@@ -8573,8 +8574,7 @@ begin
         /*M!100600 set statement group_concat_max_len = 1000000000 for */
         select json_arrayagg(json_array(o.source, o.part, o.place)) into v_found
         from (select k.source, k.part, k.place from queue_stream_kept k force index (queue_stream_kept_at)
-            where k.kept_at <= in_now - 604800000000
-            order by k.kept_at limit in_max for update skip locked) o;
+            where k.kept_at <= in_now - 604800000000 order by k.kept_at limit in_max for update skip locked) o;
         /*M!100600 set statement sql_safe_updates = 0 for */
         delete k from json_table(coalesce(v_found, '[]'), '$[*]'
             columns (source varchar(230) character set utf8mb4 collate /*!80017 utf8mb4_0900_bin *//*M!100600 utf8mb4_nopad_bin */ path '$[0]', part int path '$[1]', place int path '$[2]')) j
@@ -8587,8 +8587,7 @@ begin
         /*M!100600 set statement group_concat_max_len = 1000000000 for */
         select json_arrayagg(o.source) into v_found
         from (select l.source from queue_stream_plan l force index (queue_stream_plan_begun)
-            where l.begun_at <= in_now - 604800000000
-            order by l.begun_at limit in_max for update skip locked) o;
+            where l.begun_at <= in_now - 604800000000 order by l.begun_at limit in_max for update skip locked) o;
         /*M!100600 set statement sql_safe_updates = 0 for */
         delete l from json_table(coalesce(v_found, '[]'), '$[*]' columns (source varchar(230) character set utf8mb4 collate /*!80017 utf8mb4_0900_bin *//*M!100600 utf8mb4_nopad_bin */ path '$')) j
             straight_join queue_stream_plan l force index (primary) on l.source = j.source;
@@ -8599,8 +8598,7 @@ begin
         /*M!100600 set statement group_concat_max_len = 1000000000 for */
         select json_arrayagg(o.id) into v_found
         from (select w.id from queue_write w force index (queue_write_at)
-            where w.written_at <= in_now - 604800000000
-            order by w.written_at limit in_max for update skip locked) o;
+            where w.written_at <= in_now - 604800000000 order by w.written_at limit in_max for update skip locked) o;
         /*M!100600 set statement sql_safe_updates = 0 for */
         delete w from json_table(coalesce(v_found, '[]'), '$[*]' columns (id bigint path '$')) j
             straight_join queue_write w force index (primary) on w.id = j.id;
@@ -8611,8 +8609,7 @@ begin
         /*M!100600 set statement group_concat_max_len = 1000000000 for */
         select json_arrayagg(o.query) into v_found
         from (select d.query from queue_stage_done d force index (queue_stage_done_at)
-            where d.done_at <= in_now - 31536000000000
-            order by d.done_at limit in_max for update skip locked) o;
+            where d.done_at <= in_now - 31536000000000 order by d.done_at limit in_max for update skip locked) o;
         /*M!100600 set statement sql_safe_updates = 0 for */
         delete d from json_table(coalesce(v_found, '[]'), '$[*]' columns (query varchar(200) character set utf8mb4 collate /*!80017 utf8mb4_0900_bin *//*M!100600 utf8mb4_nopad_bin */ path '$')) j
             straight_join queue_stage_done d force index (primary) on d.query = j.query;
@@ -9223,7 +9220,7 @@ begin
     begin declare v_own boolean; declare v_tries int default 0; again: loop begin
         declare v_now, v_entry, v_plan, v_newest bigint;
         declare v_number int;
-        declare v_sealed, v_follows, v_new boolean default false;
+        declare v_sealed, v_follows, v_new, v_done, v_wanted boolean default false;
         declare v_options, v_receipts, v_entries, v_kinds longtext character set utf8mb4;
         declare v_seed varchar(64) character set ascii;
         declare continue handler for not found begin end;
@@ -9261,7 +9258,9 @@ begin
             where p.source = v_source and p.part = in_part) s;
         call _queue_check_roles(v_kinds);
         set v_list = null;
-        if not exists (select 1 from queue_stage_done d where d.query = in_stream and d.batch >= in_batch) then
+        -- EXISTS in an IF would lock what it reads, here and below
+        select exists (select 1 from queue_stage_done d where d.query = in_stream and d.batch >= in_batch) into v_done;
+        if not v_done then
             if v_plan is not null then
                 select l.plan, l.sealed into v_newest, v_sealed from queue_stream_plan l
                     where l.source = v_source lock in share mode;
@@ -9270,9 +9269,10 @@ begin
                         'must be the newest of its source: another run reads it now');
                 end if;
             end if;
-            if not v_sealed and (coalesce(v_follows, false) = false or exists (
+            select not v_sealed and (coalesce(v_follows, false) = false or exists (
                 select 1 from queue_stream_part b where b.source = v_source and b.part = in_part - 1
-                    and b.handed >= b.wanted)) then
+                    and b.handed >= b.wanted)) into v_wanted;
+            if v_wanted then
                 insert into queue_stream_part (source, part, stream, batch, wanted, begun_at)
                 values (v_source, in_part, in_stream, in_batch, coalesce(in_max_messages, 1), v_now)
                 on duplicate key update part = queue_stream_part.part;

@@ -18,14 +18,13 @@ begin
     declare v_last bigint;
     declare v_kinds longtext character set utf8mb4;
     declare v_ended varchar(10) character set utf8mb4;
+    declare v_unknown boolean;
     declare v_pattern boolean default in_name regexp '(^|[.])[*#]([.]|$)';
     declare continue handler for not found begin end;
     call _queue_check_kind(in_name, 255, 'name');
     if v_pattern then
         call _queue_check_topic(in_name, 'pattern');
         call _queue_matcher(in_name, out_matcher);
-    end if;
-    if v_pattern then
         select json_arrayagg(k.p_kind) into v_kinds from queue_kind k
             where k.roles is not null and concat('.', k.p_kind) regexp out_matcher;
     end if;
@@ -40,11 +39,13 @@ begin
     select r.name, r.events, r.position into v_name, out_events, out_place from queue_reader r
         where r.reader = in_reader;
     set v_ended = nullif(regexp_substr(v_events, 'acked|popped|moved|dead|removed'), '');
-    if v_ended is not null and not v_events <=> out_events and not exists (
+    select v_ended is not null and not v_events <=> out_events and not exists (
         select 1 from queue_kind k
             where if(out_matcher is null, k.p_kind = in_name, concat('.', k.p_kind) regexp coalesce(out_matcher, 'x')))
         and not exists (select 1 from queue_log l where out_matcher is null and l.p_kind = in_name)
-        and not exists (select 1 from queue_log_gone g where out_matcher is null and g.p_kind = in_name) then
+        and not exists (select 1 from queue_log_gone g where out_matcher is null and g.p_kind = in_name)
+    into v_unknown; -- EXISTS in an IF would lock what it reads
+    if v_unknown then
         call _queue_fail('PQ002', 'events', v_ended,
             'must be pushed or replaced, for no kind of such a name is defined');
     end if;

@@ -37,8 +37,7 @@ begin
         /*M!100600 set statement group_concat_max_len = 1000000000 for */
         select json_arrayagg(json_array(o.source, o.part)) into v_found
         from (select p.source, p.part from queue_stream_part p force index (queue_stream_part_begun)
-            where p.begun_at <= in_now - 604800000000
-            order by p.begun_at limit in_max for update skip locked) o;
+            where p.begun_at <= in_now - 604800000000 order by p.begun_at limit in_max for update skip locked) o;
         /*M!100600 set statement sql_safe_updates = 0 for */
         delete p from json_table(coalesce(v_found, '[]'), '$[*]'
             columns (source varchar(230) collate exact path '$[0]', part int path '$[1]')) j
@@ -50,8 +49,7 @@ begin
         /*M!100600 set statement group_concat_max_len = 1000000000 for */
         select json_arrayagg(json_array(o.source, o.part, o.place)) into v_found
         from (select k.source, k.part, k.place from queue_stream_kept k force index (queue_stream_kept_at)
-            where k.kept_at <= in_now - 604800000000
-            order by k.kept_at limit in_max for update skip locked) o;
+            where k.kept_at <= in_now - 604800000000 order by k.kept_at limit in_max for update skip locked) o;
         /*M!100600 set statement sql_safe_updates = 0 for */
         delete k from json_table(coalesce(v_found, '[]'), '$[*]'
             columns (source varchar(230) collate exact path '$[0]', part int path '$[1]', place int path '$[2]')) j
@@ -64,8 +62,7 @@ begin
         /*M!100600 set statement group_concat_max_len = 1000000000 for */
         select json_arrayagg(o.source) into v_found
         from (select l.source from queue_stream_plan l force index (queue_stream_plan_begun)
-            where l.begun_at <= in_now - 604800000000
-            order by l.begun_at limit in_max for update skip locked) o;
+            where l.begun_at <= in_now - 604800000000 order by l.begun_at limit in_max for update skip locked) o;
         /*M!100600 set statement sql_safe_updates = 0 for */
         delete l from json_table(coalesce(v_found, '[]'), '$[*]' columns (source varchar(230) collate exact path '$')) j
             straight_join queue_stream_plan l force index (primary) on l.source = j.source;
@@ -76,8 +73,7 @@ begin
         /*M!100600 set statement group_concat_max_len = 1000000000 for */
         select json_arrayagg(o.id) into v_found
         from (select w.id from queue_write w force index (queue_write_at)
-            where w.written_at <= in_now - 604800000000
-            order by w.written_at limit in_max for update skip locked) o;
+            where w.written_at <= in_now - 604800000000 order by w.written_at limit in_max for update skip locked) o;
         /*M!100600 set statement sql_safe_updates = 0 for */
         delete w from json_table(coalesce(v_found, '[]'), '$[*]' columns (id bigint path '$')) j
             straight_join queue_write w force index (primary) on w.id = j.id;
@@ -88,8 +84,7 @@ begin
         /*M!100600 set statement group_concat_max_len = 1000000000 for */
         select json_arrayagg(o.query) into v_found
         from (select d.query from queue_stage_done d force index (queue_stage_done_at)
-            where d.done_at <= in_now - 31536000000000
-            order by d.done_at limit in_max for update skip locked) o;
+            where d.done_at <= in_now - 31536000000000 order by d.done_at limit in_max for update skip locked) o;
         /*M!100600 set statement sql_safe_updates = 0 for */
         delete d from json_table(coalesce(v_found, '[]'), '$[*]' columns (query varchar(200) collate exact path '$')) j
             straight_join queue_stage_done d force index (primary) on d.query = j.query;

@@ -34,7 +34,7 @@ begin
     begin atomic
         declare v_now, v_entry, v_plan, v_newest bigint;
         declare v_number int;
-        declare v_sealed, v_follows, v_new boolean default false;
+        declare v_sealed, v_follows, v_new, v_done, v_wanted boolean default false;
         declare v_options, v_receipts, v_entries, v_kinds longtext character set utf8mb4;
         declare v_seed varchar(64) character set ascii;
         declare continue handler for not found begin end;
@@ -69,7 +69,9 @@ begin
             where p.source = v_source and p.part = in_part) s;
         call _queue_check_roles(v_kinds);
         set v_list = null;
-        if not exists (select 1 from queue_stage_done d where d.query = in_stream and d.batch >= in_batch) then
+        -- EXISTS in an IF would lock what it reads, here and below
+        select exists (select 1 from queue_stage_done d where d.query = in_stream and d.batch >= in_batch) into v_done;
+        if not v_done then
             if v_plan is not null then
                 select l.plan, l.sealed into v_newest, v_sealed from queue_stream_plan l
                     where l.source = v_source lock in share mode;
@@ -78,9 +80,10 @@ begin
                         'must be the newest of its source: another run reads it now');
                 end if;
             end if;
-            if not v_sealed and (coalesce(v_follows, false) = false or exists (
+            select not v_sealed and (coalesce(v_follows, false) = false or exists (
                 select 1 from queue_stream_part b where b.source = v_source and b.part = in_part - 1
-                    and b.handed >= b.wanted)) then
+                    and b.handed >= b.wanted)) into v_wanted;
+            if v_wanted then
                 insert into queue_stream_part (source, part, stream, batch, wanted, begun_at)
                 values (v_source, in_part, in_stream, in_batch, coalesce(in_max_messages, 1), v_now)
                 on duplicate key update part = queue_stream_part.part;

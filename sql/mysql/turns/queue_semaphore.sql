@@ -22,7 +22,7 @@ Locks: the semaphore. All who take or give a permit of it wait for one another''
 Where the idea comes from: Chapman''s semaphores.'
 begin
     begin atomic
-        declare v_now bigint;
+        declare v_now, v_there bigint;
         declare v_locked, v_over longtext character set utf8mb4;
         declare v_more bigint;
         call queue_now(v_now);
@@ -36,7 +36,8 @@ begin
             delete h from queue_semaphore_permit h where h.name = in_name;
         else
             -- made again: who holds has a permit
-            if not exists (select 1 from queue_semaphore s where s.name = in_name) then
+            select count(*) into v_there from queue_semaphore s where s.name = in_name;
+            if v_there = 0 then
                 insert into queue_semaphore_permit (entry, name, until)
                 select q.entry, in_name, q.scheduled_at from delayed_queue q
                 where json_contains(q.semaphores, json_quote(in_name)) and q.source_kind is null
