@@ -2166,15 +2166,16 @@ take: begin
         end if;
         set v_ended = 0;
         if v_ends > 0 or in_shape is not null and out_entries is not null then
-            select count(q.semaphores) into v_more
-            from json_table(if(v_ends > 0, out_entries, '[]'), '$[*]' columns (entry bigint path '$')) j
-                straight_join delayed_queue q force index (primary) on q.entry = j.entry;
-            if v_more > 0 then
-                -- the mark of the kind was lost
-                call _queue_take_with_permits(in_kind, in_max, in_most, in_shape, in_now + 1, in_now, in_where,
-                    out_entries, out_number, out_expired);
-                set out_expired = out_expired + v_expired;
-                leave take;
+            if v_ends > 0 then
+                select count(q.semaphores) into v_more
+                from json_table(out_entries, '$[*]' columns (entry bigint path '$')) j
+                    straight_join delayed_queue q force index (primary) on q.entry = j.entry;
+                if v_more > 0 then -- the mark of the kind was lost
+                    call _queue_take_with_permits(in_kind, in_max, in_most, in_shape, in_now + 1, in_now, in_where,
+                        out_entries, out_number, out_expired);
+                    set out_expired = out_expired + v_expired;
+                    leave take;
+                end if;
             end if;
             call _queue_end_undeliverable(out_entries, in_shape, in_most, in_now, v_ended, v_more);
             set v_expired = v_expired + v_more;
@@ -5320,9 +5321,8 @@ Locks: the semaphore. All who take or give a permit of it wait for one another''
 Where the idea comes from: Chapman''s semaphores.'
 begin
     begin declare v_own boolean; declare v_tries int default 0; again: loop begin
-        declare v_now, v_there bigint;
+        declare v_now, v_there, v_more bigint;
         declare v_locked, v_over longtext character set utf8mb4;
-        declare v_more bigint;
         declare exit handler for 1213, 1020 call _queue_retry(v_own, v_tries);
         declare exit handler for sqlexception begin call _queue_undo(v_own); resignal; end;
         call _queue_begin(v_own);

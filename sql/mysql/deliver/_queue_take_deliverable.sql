@@ -20,15 +20,16 @@ take: begin
         end if;
         set v_ended = 0;
         if v_ends > 0 or in_shape is not null and out_entries is not null then
-            select count(q.semaphores) into v_more
-            from json_table(if(v_ends > 0, out_entries, '[]'), '$[*]' columns (entry bigint path '$')) j
-                straight_join delayed_queue q force index (primary) on q.entry = j.entry;
-            if v_more > 0 then
-                -- the mark of the kind was lost
-                call _queue_take_with_permits(in_kind, in_max, in_most, in_shape, in_now + 1, in_now, in_where,
-                    out_entries, out_number, out_expired);
-                set out_expired = out_expired + v_expired;
-                leave take;
+            if v_ends > 0 then
+                select count(q.semaphores) into v_more
+                from json_table(out_entries, '$[*]' columns (entry bigint path '$')) j
+                    straight_join delayed_queue q force index (primary) on q.entry = j.entry;
+                if v_more > 0 then -- the mark of the kind was lost
+                    call _queue_take_with_permits(in_kind, in_max, in_most, in_shape, in_now + 1, in_now, in_where,
+                        out_entries, out_number, out_expired);
+                    set out_expired = out_expired + v_expired;
+                    leave take;
+                end if;
             end if;
             call _queue_end_undeliverable(out_entries, in_shape, in_most, in_now, v_ended, v_more);
             set v_expired = v_expired + v_more;

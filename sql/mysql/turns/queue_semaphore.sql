@@ -22,9 +22,8 @@ Locks: the semaphore. All who take or give a permit of it wait for one another''
 Where the idea comes from: Chapman''s semaphores.'
 begin
     begin atomic
-        declare v_now, v_there bigint;
+        declare v_now, v_there, v_more bigint;
         declare v_locked, v_over longtext character set utf8mb4;
-        declare v_more bigint;
         call queue_now(v_now);
         call _queue_check_kind(in_name, 100, 'name');
         if in_capacity not between 0 and 1000000 then
