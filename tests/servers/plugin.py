@@ -25,7 +25,7 @@ from tests.servers.memory import in_memory
 from tests.servers.starting import UnavailableError, place, start
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Generator, Iterator
 
 NAMES = ("postgresql", "mariadb", "mysql")
 TESTS = Path(__file__).parents[1]
@@ -186,10 +186,10 @@ def pytest_itemcollected(item: pytest.Item) -> None:
         item.add_marker("long")  # its routines are those of MariaDB, where it runs
 
 
-@pytest.hookimpl(optionalhook=True)
-def pytest_xdist_auto_num_workers() -> int:
-    """Return how many processes `-n auto` is: one more than cores, since tests wait (it saves a seventh)."""
-    return (os.cpu_count() or 1) + 1
+@pytest.hookimpl(optionalhook=True, wrapper=True)
+def pytest_xdist_auto_num_workers() -> Generator[None, int, int]:
+    """Make `-n auto` one process more than it is by itself, since tests wait: it saves a seventh."""
+    return (yield) + 1
 
 
 @pytest.hookimpl(optionalhook=True)
