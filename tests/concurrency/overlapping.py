@@ -4,12 +4,33 @@ from __future__ import annotations
 
 import threading
 from concurrent.futures import ThreadPoolExecutor
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, TypeVar
 
 if TYPE_CHECKING:
     from collections.abc import Callable
 
     from tests.conformance.harness import Harness, Session
+
+T = TypeVar("T")
+
+
+def committed(harness: Harness, session: Session, call: Callable[[Session], T]) -> tuple[T, bool]:
+    """Make a call and commit, once more in a new transaction where the server can't serialize the first.
+
+    Returns:
+        What it answered, and whether that was the second time.
+    """
+    try:
+        answer = call(session)
+        session.commit()
+    except Exception as error:
+        if not harness.is_serialization_failure(error):
+            raise
+        session.rollback()
+        answer = call(session)
+        session.commit()
+        return answer, True
+    return answer, False
 
 
 def overlapping(harness: Harness, olds: list[Session], calls: list[Callable[[Session], Any]]) -> None:

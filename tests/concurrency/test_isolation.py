@@ -14,6 +14,7 @@ from typing import TYPE_CHECKING, Any
 import pytest
 
 from pyqueue_sql import InvalidOption, InvalidParameter, InvalidReceipt, QueueError, Refused
+from tests.concurrency.overlapping import committed
 from tests.concurrency.world import World, brief, changed
 from tests.sample import sample
 
@@ -264,17 +265,7 @@ def test_under_an_old_snapshot_it_is_right_or_a_serialization_failure(
             world = make(queue, clock)
             session.get(world.kind("mail"), "1")  # this takes the snapshot
             disturbed = outcome(disturb, queue, world)
-            again = False
-            try:
-                answer = outcome(call, session, world)
-                session.commit()
-            except Exception as error:
-                if not harness.is_serialization_failure(error):
-                    raise
-                again = True
-                session.rollback()
-                answer = outcome(call, session, world)
-                session.commit()
+            answer, again = committed(harness, session, lambda one, world=world: outcome(call, one, world))
             found = answer, disturbed, world.look(harness)
             if found != after and not again and before is None:
                 world = make(queue, clock)
@@ -294,14 +285,7 @@ def test_what_was_pushed_onto_a_hold_after_a_snapshot_is_delivered_once_the_hold
         session.get(kind, "a")  # this takes the snapshot
         assert queue.push(kind, "a", "new", on_duplicate="replace").outcome == "held"
         time.sleep(1)
-        try:
-            found = session.reserve(kind)
-        except Exception as error:
-            if not harness.is_serialization_failure(error):
-                raise
-            session.rollback()
-            found = session.reserve(kind)
-        session.commit()
+        found, _ = committed(harness, session, lambda one, kind=kind: one.reserve(kind))
         assert [message.payload for message in found] == ["new"]
 
 

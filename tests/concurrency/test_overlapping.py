@@ -5,13 +5,13 @@ Whatever asks "am I the last?" through a snapshot of its own gets that wrong; gr
 
 from __future__ import annotations
 
-import json
 from typing import TYPE_CHECKING, Any, TypeAlias
 
 import pytest
 
 from tests.concurrency.overlapping import overlapping
 from tests.conformance.steps import receipts
+from tests.conformance.test_batches import publish, row, stage
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -87,13 +87,8 @@ def batches(queue: Session, kind: str) -> Scene:
     """Two writes of one batch, of a query that has published another before."""
 
     def write(batch: int, key: str) -> Callable[[Session], Any]:
-        [begun] = queue.answer("queue_stage_begin", f"{kind} {key}", None)
-        part = int(str(begun["part"]))
-        queue.land([{"part": part, "p_kind": kind, "p_key": key, "payload": "0"}], "queue_stage")
-        parts = json.dumps([{"part": part, "messages": 1}])
-        return lambda one: one.answer(
-            "queue_stage_publish", parts, json.dumps({"query": kind, "batch": batch})
-        )
+        part = stage(queue, row(key, p_kind=kind), job=f"{kind} {key}")
+        return lambda one: publish(one, part, query=kind, batch=batch)
 
     write(0, "before")(queue)
     return [write(1, key) for key in "ab"], taken, ["a", "before"]

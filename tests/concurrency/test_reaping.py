@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING
 import pytest
 
 from pyqueue_sql import Reaped
+from tests.concurrency.overlapping import committed
 from tests.concurrency.test_races import LOCKED_S
 from tests.conformance.steps import drain, keys, receipts
 
@@ -124,15 +125,7 @@ def test_a_reap_under_an_old_snapshot_is_right_or_a_serialization_failure(
         session = harness.connect(autocommit=False, isolation=level)
         session.stats()  # this takes the snapshot
         assert queue.ack(held[0]).outcome == "acked"
-        try:
-            found = session.reap()
-            session.commit()
-        except Exception as error:
-            if not harness.is_serialization_failure(error):
-                raise
-            session.rollback()
-            found = session.reap()
-            session.commit()
+        found, _ = committed(harness, session, lambda one: one.reap())
         assert found == [Reaped("w", MESSAGES - 1)]
         assert len(queue.pop("job", 1000)) == MESSAGES
 

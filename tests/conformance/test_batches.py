@@ -11,7 +11,7 @@ from pyqueue_sql import InvalidOption, InvalidParameter, InvalidPayload, Invalid
 from tests.conformance.steps import drain, keys, outcomes, state
 
 if TYPE_CHECKING:
-    from tests.conformance.fixtures import Clock, Connect
+    from tests.conformance.fixtures import Clock
     from tests.conformance.harness import Session
 
 DAY = 86_400
@@ -222,22 +222,6 @@ def test_a_part_is_published_once_and_whole(queue: Session) -> None:
     with pytest.raises(Refused):
         publish(queue, other, {"part": 1_000_000_000, "messages": 1})
     assert publish(queue, other) == ("published", "1")
-
-
-def test_a_prune_leaves_what_another_is_removing(queue: Session, connect: Connect, clock: Clock) -> None:
-    publish(queue, stage(queue, row("a"), row("b")), query="query", batch=1)
-    plan(queue)
-    reserve(queue, 1, plan=1)
-    commit(queue, 1, keep=True)
-    reserve(queue, 2, part=1)
-    stage(queue, row("c"))
-    clock.advance(366 * DAY)
-    slow = connect(autocommit=False)
-    there = slow.prune()
-    assert there > 5
-    assert queue.prune() == 0
-    slow.rollback()
-    assert queue.prune() == there
 
 
 def test_an_aborted_job_is_gone(queue: Session) -> None:

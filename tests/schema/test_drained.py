@@ -6,7 +6,7 @@ the next ANALYZE: an idle consumer has such plans (ADR 13).
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from typing import Any
 
 import psycopg
@@ -20,7 +20,7 @@ MANY = 3_000
 BATCH = 5
 MOST = 2_000
 """Rows of one table that a call may touch: now and then it tidies so many."""
-PUSHES: dict[str, dict[str, Any]] = {
+KINDS: dict[str, dict[str, Any]] = {
     "plain": {},
     "remembered": {"dedup_seconds": 3600, "log_seconds": 3600},
     "kept": {"history_seconds": 3600, "log_seconds": 3600},
@@ -57,7 +57,7 @@ Run = Callable[..., list[Any]]
 
 def fill(conn: psycopg.Connection) -> None:
     """Put many messages into each kind; half of them have ended, so that there is something to remember."""
-    for kind in PUSHES:
+    for kind in KINDS:
         messages = [{"key": f"{n}", "payload": {"n": n}, **OPTIONS.get(kind, {})} for n in range(MANY)]
         conn.execute("select count(*) from queue_push_many(%s, %s)", [kind, Jsonb(messages)])
         if kind in ("kept", "remembered"):
@@ -71,7 +71,7 @@ def fill(conn: psycopg.Connection) -> None:
 
 def walk(run: Run, tag: str) -> None:
     """Make each call that a queue lives of; what looks for messages comes first, where there are none yet."""
-    for kind in PUSHES:
+    for kind in KINDS:
         options = Jsonb(OPTIONS.get(kind, {}))
         run("select * from queue_wait(%s, 0.01)", Jsonb([kind]))
         run("select * from queue_peek(%s, %s)", kind, BATCH)
@@ -110,9 +110,9 @@ def receipts(held: list[Any]) -> Jsonb:
 
 
 @pytest.fixture
-def drained(conn: psycopg.Connection) -> Iterator[psycopg.Connection]:
+def drained(conn: psycopg.Connection) -> psycopg.Connection:
     """A database whose tables are empty, vacuumed and analyzed, and were full."""
-    for kind, options in PUSHES.items():
+    for kind, options in KINDS.items():
         conn.execute("select queue_define(%s, %s)", [kind, Jsonb(options)])
     conn.execute("select queue_semaphore('permit', 1), queue_group('members', 'then')")
     conn.execute("select queue_subscribe('news', 'plain'), queue_subscribe('news', 'remembered')")
@@ -122,7 +122,7 @@ def drained(conn: psycopg.Connection) -> Iterator[psycopg.Connection]:
         conn.execute(f"alter table {table} set (autovacuum_enabled = off)".encode())
         conn.execute(f"delete from {table}".encode())
     conn.execute(f"vacuum analyze {', '.join(TABLES)}".encode())
-    yield conn
+    return conn
 
 
 def test_plans_made_on_drained_tables_read_no_more_than_the_call_is_about(
