@@ -91,7 +91,8 @@ from generate_series(1, %(size)s) i;
 LOGGED = """
 select queue_define(k, '{"log_seconds": 3600}') from unnest('{noted, notedtoo, copies7}'::text[]) k;
 insert into queue_log (event, name, topic, p_kind, p_key, entry, payload, created_at)
-select 'pushed', coalesce(l.topic, l.kind), l.topic, l.kind, l.i, l.i, '{}', n.now
+select 'pushed', coalesce(l.topic, l.kind), l.topic, l.kind, l.i, l.i, '{}',
+    n.now - case when l.i <= 10 then 7200000000 else 0 end
 from (select queue_now() as now) n cross join lateral (
     select i, case when i %% 10 = 0 then i %% 100 / 10 || '.noted' end as topic,
         'noted' || case when i %% 2 = 0 then 'too' else '' end as kind

@@ -11,8 +11,8 @@ declare
     v_pruned bigint;
 begin
     -- the oldest tells whether there is anything to do; else all that is young would be looked at. BETWEEN: ADR 13
-    if (select l.created_at from queue_log l where l.p_kind between in_kind and in_kind
-            order by l.p_kind, l.position limit 1) > v_since then
+    if coalesce((select l.created_at from queue_log l where l.p_kind between in_kind and in_kind
+            order by l.p_kind, l.position limit 1) > v_since, true) then
         return 0;
     end if;
     v_old := array(
@@ -36,8 +36,8 @@ begin
         select in_kind, o.name, o.event, max(o.position) from o group by o.name, o.event),
     u as (
         update queue_log l set p_kind = o.p_kind, entry = o.entry, topic_only = true
-        from o where l.position = o.position and o.p_kind is not null)
-    delete from queue_log l using o where l.position = o.position and o.p_kind is null;
+        from o where l.position between o.position and o.position and o.p_kind is not null)
+    delete from queue_log l using o where l.position between o.position and o.position and o.p_kind is null;
     if v_pruned > 0 then
         delete from queue_log_gone g
         where g.ctid = any (array(
