@@ -48,8 +48,9 @@ shift
 export PIP_CONSTRAINT=requirements/constraints.txt PIP_BUILD_CONSTRAINT=requirements/constraints.txt
 
 # uv does the same in a third of the time, and keeps what it fetched for the next clone; but PySpark, a source of
-# half a gigabyte, it would keep three times. Where it gets nowhere, pip does it.
-if [ "${extras#*spark}" = "$extras" ] && "$@" install --quiet --disable-pip-version-check uv 2>/dev/null; then
+# half a gigabyte, it would keep three times, so pip goes before it with that. Where uv gets nowhere, pip does it.
+case ",$extras," in *,spark,*) "$@" install -qq --disable-pip-version-check --no-compile --no-deps pyspark ;; esac
+if "$@" install --quiet --disable-pip-version-check uv 2>/dev/null; then
     index=${PIP_INDEX_URL:-$("$@" config get global.index-url 2>/dev/null || true)}
     if UV_HTTP_TIMEOUT=30 .venv/bin/uv pip install --quiet --python .venv/bin/python ${index:+--default-index "$index"} \
         --constraints "$PIP_CONSTRAINT" --build-constraints "$PIP_CONSTRAINT" --editable ".[$extras]" 2>/dev/null; then
