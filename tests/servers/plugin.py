@@ -225,11 +225,12 @@ def turn(item: pytest.Item) -> tuple[int, ...]:
     """Return when a test has its turn.
 
     What needs no server comes first, then the scenarios on each server, then what is long, the longest first.
+    Where all that is long is to be tried, that comes first: else one process would be at it when the others are done.
     """
     folder = item.path.relative_to(TESTS).parts[0] if item.path.is_relative_to(TESTS) else ""
     server = NAMES.index(server_of(item) or NAMES[0])
     if folder in LONG:
-        return (9, LONG.index(folder), server)
+        return (-1 if WITH_LONG else 9, LONG.index(folder), server)
     asks = set(getattr(item, "fixturenames", ()))
     if server_of(item) is None and not asks & SERVED:
         return (0, 0 if folder == "unit" else 1)

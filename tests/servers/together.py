@@ -11,7 +11,10 @@ import re
 from xdist.scheduler import LoadGroupScheduling
 
 GROUPS = (
-    re.compile(r"^tests/(spark)/"),
+    # those that share a session of Spark; the others start what they need for themselves
+    re.compile(
+        r"^tests/(spark)/(?!test_(?:command|connect|demo|jars|lost_answers|options|secrets|writing)\.py::)"
+    ),
     re.compile(r"^tests/faults/test_(galera)\.py::"),
     re.compile(r"^tests/packaging/test_(contents)\.py::"),
     re.compile(r"^tests/schema/test_(extension)\.py::"),

@@ -30,7 +30,7 @@ FLIGHTS = 27_004
 def demo(url: str, work: Path) -> Generator[subprocess.Popen[bytes]]:
     """Run the demo in a group of its own, so that a kill takes Spark with it."""
     log = (work / "log").open("ab")
-    command = [sys.executable, "-m", "examples.flights.demo", "--months", "1", "--max-messages", "4000"]
+    command = [sys.executable, "-m", "examples.flights.demo", "--months", "1", "--max-messages", "8000"]
     process = subprocess.Popen(
         [*command, "--url", url, "--work", str(work)],
         cwd=ROOT,
