@@ -5,6 +5,7 @@ from __future__ import annotations
 
 import importlib
 import re
+import ssl
 from collections.abc import Callable
 from typing import TYPE_CHECKING, Any, TypeAlias
 from urllib.parse import parse_qsl, unquote, urlsplit
@@ -60,7 +61,7 @@ def connect(
         url: postgresql://…, also with the +psycopg of SQLAlchemy, or a connection string of libpq; or
             mysql://… or mariadb://…, also with +pymysql. Those take of PyMySQL's parameters, after a question
             mark, unix_socket, connect_timeout, read_timeout, write_timeout (seconds), and ssl_ca, ssl_cert,
-            ssl_key, ssl_disabled, ssl_verify_cert and ssl_verify_identity.
+            ssl_key, ssl_disabled, ssl_verify_cert and ssl_verify_identity (true or false; see `mysql_tls`).
         autocommit: whether each statement is a transaction of its own.
         schema: where the queue is, for the search path; None: as the server has it. On MariaDB and MySQL
             another database than that of the URL.
@@ -150,11 +151,13 @@ def connect_mysql(
         raise ConnectionFailed(
             "PyMySQL is needed for MariaDB and MySQL: pip install 'pyqueue_sql[mysql]'"
         ) from None
-    settings = mysql_settings(url)
+    given = mysql_settings(url)
+    tls = mysql_tls(given)
+    settings = {name: value for name, value in given.items() if name not in _TLS or name == "ssl_disabled"}
     first = READ_COMMITTED if read_committed else None
     try:
         connection = driver.connect(
-            autocommit=autocommit, program_name="pyqueue", init_command=first, **settings
+            autocommit=autocommit, program_name="pyqueue", init_command=first, ssl=tls, **settings
         )
     except (driver.Error, OSError, RuntimeError) as error:  # RuntimeError: a package of PyMySQL's is missing
         away = not isinstance(error, RuntimeError) and error.args[0] not in _REFUSED
@@ -173,10 +176,14 @@ def _flag(text: str) -> bool:
     return {"true": True, "1": True, "false": False, "0": False}[text.lower()]
 
 
-_MYSQL_PARAMETERS: dict[str, Callable[[str], Any]] = {
-    **dict.fromkeys(("unix_socket", "ssl_ca", "ssl_cert", "ssl_key"), str),
-    **dict.fromkeys(("connect_timeout", "read_timeout", "write_timeout"), int),
+_TLS: dict[str, Callable[[str], Any]] = {
+    **dict.fromkeys(("ssl_ca", "ssl_cert", "ssl_key"), str),
     **dict.fromkeys(("ssl_disabled", "ssl_verify_cert", "ssl_verify_identity"), _flag),
+}
+_MYSQL_PARAMETERS: dict[str, Callable[[str], Any]] = {
+    "unix_socket": str,
+    **dict.fromkeys(("connect_timeout", "read_timeout", "write_timeout"), int),
+    **_TLS,
 }
 
 
@@ -202,6 +209,33 @@ def mysql_settings(url: str) -> dict[str, Any]:
             " as parameters"
         ) from None
     return {**{name: value for name, value in named.items() if value}, **settings, "charset": "utf8mb4"}
+
+
+def mysql_tls(settings: dict[str, Any]) -> ssl.SSLContext | None:
+    """Return how a connection with these settings is encrypted; None: it's left to the driver.
+
+    The server's certificate is checked where ssl_ca says by whom it is to be signed, or ssl_verify_cert or
+    ssl_verify_identity asks for it (by the system's certificates, without ssl_ca), unless ssl_verify_cert is
+    false; its name only with ssl_verify_identity. PyMySQL by itself takes ssl_ca and checks nothing.
+
+    Raises:
+        ConnectionFailed: a file can't be read, or isn't what it should be.
+    """
+    identity = settings.get("ssl_verify_identity", False)
+    verify = identity or settings.get("ssl_verify_cert", "ssl_ca" in settings)
+    files = [settings[name] for name in ("ssl_ca", "ssl_cert", "ssl_key") if name in settings]
+    if settings.get("ssl_disabled") or not (verify or files):
+        return None
+    try:
+        context = ssl.create_default_context(cafile=settings.get("ssl_ca"))
+        if "ssl_cert" in settings:
+            context.load_cert_chain(settings["ssl_cert"], settings.get("ssl_key"))
+    except OSError as error:
+        raise ConnectionFailed(f"{', '.join(files)}: {error.strerror or error}") from None
+    context.verify_flags &= ~ssl.VERIFY_X509_STRICT  # what MySQL signs for itself isn't that
+    context.check_hostname = identity
+    context.verify_mode = ssl.CERT_REQUIRED if verify else ssl.CERT_NONE
+    return context
 
 
 def _query(text: str) -> list[tuple[str, str]]:

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import importlib
-import ssl
 from typing import Any
 
 import psycopg
@@ -14,6 +13,7 @@ from pyqueue_sql.calls.connect import (
     connect_postgresql,
     is_mysql,
     mysql_settings,
+    mysql_tls,
     postgresql_settings,
     without_password,
 )
@@ -70,27 +70,16 @@ async def _aiomysql(url: str) -> Any:
             "aiomysql is needed for transactions of coroutines: pip install 'pyqueue_sql[mysql-async]'"
         ) from None
     given = mysql_settings(url)
+    tls = mysql_tls(given)
     settings = {name: given[name] for name in _TAKEN if name in given}
     try:
         return await driver.connect(
             **settings,
             db=given.get("database"),
-            ssl=_tls(given),
+            ssl=tls,
             autocommit=False,
             init_command=READ_COMMITTED,
         )
     except (driver.Error, OSError, RuntimeError) as error:  # RuntimeError: a package of PyMySQL's is missing
-        raise ConnectionFailed(without_password(str(error.args[-1]), url)) from None
-
-
-def _tls(given: dict[str, Any]) -> ssl.SSLContext | None:
-    """Return what PyMySQL would make of the parameters whose names begin with ssl."""
-    if given.get("ssl_disabled") or not any(name in given for name in ("ssl_ca", "ssl_cert", "ssl_key")):
-        return None
-    context = ssl.create_default_context(cafile=given.get("ssl_ca"))
-    context.check_hostname = bool(given.get("ssl_verify_identity"))
-    if not given.get("ssl_ca") or given.get("ssl_verify_cert") is False:
-        context.check_hostname, context.verify_mode = False, ssl.CERT_NONE
-    if given.get("ssl_cert"):
-        context.load_cert_chain(given["ssl_cert"], given.get("ssl_key"))
-    return context
+        why = f" ({error.__cause__})" if error.__cause__ else ""  # PyMySQL says it by itself
+        raise ConnectionFailed(without_password(f"{error.args[-1]}{why}", url)) from None

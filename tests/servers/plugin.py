@@ -225,7 +225,7 @@ def turn(item: pytest.Item) -> tuple[int, ...]:
     """Return when a test has its turn.
 
     What needs no server comes first, then the scenarios on each server, then what is long, the longest first.
-    Where all that is long is to be tried, that comes first: else one process would be at it when the others are done.
+    Where all that is long is to be tried, that comes first: else one process would be at it after the others.
     """
     folder = item.path.relative_to(TESTS).parts[0] if item.path.is_relative_to(TESTS) else ""
     server = NAMES.index(server_of(item) or NAMES[0])
