@@ -63,6 +63,20 @@ def test_D6_when_all_are_done_the_next_step_starts_once_with_their_results(
     assert stands(queue) == ("done", 4, 4, 0)
 
 
+def test_D6_a_member_whose_receipt_is_lost_is_not_done(queue: Session, clock: Clock) -> None:
+    queue.group("g", "next", members=2)
+    queue.push_many("check", [{"key": "a"}, {"key": "b"}], group="g")
+    early = queue.reserve("check", None, 1, timeout_seconds=10)
+    late = queue.reserve("check", None, 1, timeout_seconds=60)
+    clock.advance(11)
+    again = queue.reserve("check", None, 1)
+    assert keys([*early, *late, *again]) == ["a", "b", "a"]
+    assert outcomes(queue.ack_many(receipts([*early, *late]))) == ["lost", "acked"]
+    assert stands(queue)[2:] == (1, 0)
+    assert outcomes(queue.ack_many(receipts(again))) == ["acked"]
+    assert keys(queue.peek("next")) == ["g"]
+
+
 def test_D6_a_group_finishes_when_it_has_as_many_members_as_it_was_to_have(queue: Session) -> None:
     queue.group("g", "next", members=2)
     queue.push("check", "a", 1, group="g")

@@ -1465,12 +1465,8 @@ declare
     v_from text := 'start';
     v_start constant bigint := _queue_ticks();
     v_effort bigint := _queue_effort();
-    v_found bigint;
-    v_took bigint;
-    v_low bigint;
-    v_first bigint;
-    v_last bigint;
-    v_entry bigint;
+    v_found bigint; v_took bigint;
+    v_low bigint; v_first bigint; v_last bigint; v_entry bigint;
     v_back record;
 begin
     if v_text is null then
@@ -1899,21 +1895,14 @@ create or replace function queue_pop(in_kind text, in_max_messages integer defau
     set enable_seqscan = off set enable_bitmapscan = off set enable_hashjoin = off set enable_mergejoin = off
         set enable_sort = off set jit = off as $$
 declare
-    v_now constant bigint := queue_now();
-    v_ticks constant bigint := _queue_ticks();
+    v_now constant bigint := queue_now(); v_ticks constant bigint := _queue_ticks();
     v_name constant text := _queue_cursor_name(in_kind);
     v_text constant text := current_setting(v_name, true);
-    v_cursor queue_cursor := nullif(v_text, '')::queue_cursor;
-    v_quiet constant boolean := v_cursor.ranks is null;
-    v_pushed integer;
-    v_order text;
-    v_entry bigint; v_place bigint;
-    v_effort bigint;
-    v_left integer := coalesce(in_max_messages, 1);
-    v_rows integer := 0;
-    v_kind queue_kind;
-    v_admission record;
-    v_where jsonb;
+    v_cursor queue_cursor := nullif(v_text, '')::queue_cursor; v_quiet constant boolean := v_cursor.ranks is null;
+    v_left integer := coalesce(in_max_messages, 1); v_rows integer := 0;
+    v_kind queue_kind; v_admission record; v_where jsonb;
+    v_pushed integer; v_order text;
+    v_entry bigint; v_place bigint; v_effort bigint;
 begin
     if (char_length(in_kind) between 1 and 100 and v_left between 1 and 10000
         and current_setting('transaction_read_only') = 'off') is not true then
@@ -3148,14 +3137,11 @@ declare
     v_row delayed_queue;
     v_to_kind text;
     v_options jsonb;
-    v_shape jsonb;
-    v_draining boolean;
+    v_shape jsonb; v_draining boolean;
     v_put record;
     v_members bigint[];
-    v_names text[];
-    v_settle bigint[] := in_entries;
-    v_created bigint[];
-    v_orders text[];
+    v_settle bigint[] := in_entries; v_names text[];
+    v_created bigint[]; v_orders text[];
 begin
     foreach v_place in array _queue_lock_moves(in_entries, in_secrets, in_to_kinds,
         array(select o.options ->> 'key' from unnest(in_options) with ordinality o (options, n) order by o.n))
@@ -3288,25 +3274,54 @@ $$Refuses options that queue_ack doesn't know.
 in_options: those of queue_ack.
 Errors: PQ001, PQ002, PQ003.$$;
 --;
--- calls: _queue_move_many
+-- calls: _queue_end, _queue_lock_lines, _queue_members_end, _queue_move_many, _queue_permits_settle
 create or replace function _queue_ack_each(in_entries bigint[], in_secrets bytea[], in_options jsonb, in_now bigint)
-    returns text[] language sql as $$
-select _queue_move_many(in_entries, in_secrets,
-    array_agg(coalesce(in_options ->> 'to', case when q.source_kind is null then q.route ->> 0 end) order by r.n),
-    array_agg(coalesce(nullif(in_options, 'null'), '{}') - '{to}'::text[] || '{"next": true}' order by r.n), in_now)
-from unnest(in_entries, in_secrets) with ordinality r (entry, secret, n)
-left join delayed_queue q on q.entry between r.entry and r.entry and q.secret = r.secret
-$$;
+    returns text[] language plpgsql as $$
+declare
+    v_outcomes text[] := array_fill('lost'::text, array[cardinality(in_entries)]);
+    v_look record; v_done record;
+    v_names text[]; v_members bigint[]; v_place bigint;
+begin
+    select min(q.p_kind) <> max(q.p_kind) or bool_or(q.order_key is not null) as ordered,
+        in_options is not null or bool_or(q.route is not null and q.source_kind is null) as onward,
+        bool_or(q.member is not null) as grouped, bool_or(q.semaphores is not null) as guarded
+    into v_look from delayed_queue q where q.entry = any (in_entries);
+    if v_look.onward then
+        return (
+            select _queue_move_many(in_entries, in_secrets, array_agg(coalesce(in_options ->> 'to', case
+                    when q.source_kind is null then q.route ->> 0 end) order by r.n), array_agg(coalesce(
+                nullif(in_options, 'null'), '{}') - '{to}'::text[] || '{"next": true}' order by r.n), in_now)
+            from unnest(in_entries, in_secrets) with ordinality r (entry, secret, n)
+            left join delayed_queue q on q.entry between r.entry and r.entry and q.secret = r.secret);
+    elsif v_look.grouped or v_look.ordered and cardinality(in_entries) > 1 then
+        -- to wait for a message with another deleted, whose key a dead letter may be waiting for, could be a deadlock
+        perform _queue_lock_lines(in_entries, null::bigint[]);
+        v_members := array(
+            select q.member from unnest(in_entries, in_secrets) r (entry, secret)
+            join delayed_queue q on q.entry between r.entry and r.entry and q.secret = r.secret
+            where q.member is not null);
+    end if;
+    v_names := array(
+        select distinct a.name from delayed_queue q, unnest(q.semaphores) a (name)
+        where v_look.guarded and q.entry = any (in_entries));
+    v_done := _queue_end(in_entries, in_secrets, 'acked', null::text, in_now);
+    foreach v_place in array v_done.places loop
+        v_outcomes[v_place] := 'acked';
+    end loop;
+    perform _queue_members_end(v_members, 'acked', null::jsonb, in_now) where v_members <> '{}';
+    perform _queue_permits_settle(v_done.guarded, v_names, true, in_now) where v_done.guarded is not null;
+    return v_outcomes;
+end $$;
 --;
 comment on function _queue_ack_each(bigint[], bytea[], jsonb, bigint) is
 $$The long way of queue_ack and queue_ack_many: with options, on a route, in a group, or with semaphores.
 in_entries, in_secrets: the receipts, taken apart, each once. in_options: those of queue_ack, checked. in_now: the time
 of the call.
 Result: the outcomes, in the order of the receipts: acked, moved, duplicate, lost.
-Locks: as _queue_move_many.$$;
+Locks: where one moves on, as _queue_move_many; else as _queue_end, then as _queue_members_end, then semaphores.$$;
 --;
--- calls: _queue_ack_each, _queue_advance, _queue_check_ack, _queue_end, _queue_is_receipt, _queue_receipt,
---     _queue_wake_limited, queue_now
+-- calls: _queue_ack_each, _queue_advance, _queue_check_ack, _queue_is_receipt, _queue_receipt, _queue_wake_limited,
+--     queue_now
 -- changes: delayed_queue, queue_count
 create or replace function queue_ack(in_receipt text, in_options jsonb default null, out receipt text, out outcome text)
     language plpgsql
@@ -3343,14 +3358,7 @@ begin
         end if;
     else
         v_receipt := _queue_receipt(in_receipt);
-        if in_options is not null or exists (
-            select from delayed_queue q where q.entry = v_receipt.entry
-                and num_nonnulls(q.route, q.member, q.semaphores) > 0) then
-            outcome := (_queue_ack_each(array[v_receipt.entry], array[v_receipt.secret], in_options, queue_now()))[1];
-        else
-            outcome := case (_queue_end(array[v_receipt.entry], array[v_receipt.secret], 'acked', null::text,
-                queue_now())).places when '{}' then 'lost' else 'acked' end;
-        end if;
+        outcome := (_queue_ack_each(array[v_receipt.entry], array[v_receipt.secret], in_options, queue_now()))[1];
     end if;
 end $$;
 --;
@@ -3377,8 +3385,7 @@ Locks: the message and the next in the line of its order key. Where it goes on, 
 the one that has its key there, in the order of their entries. Its semaphores.
 Where the idea comes from: Keuss's pipelines, with their direct, choice and sink links.$$;
 --;
--- calls: _queue_ack_each, _queue_check_ack, _queue_end, _queue_lock_lines, _queue_put_pending, _queue_receipts,
---     queue_now
+-- calls: _queue_ack_each, _queue_check_ack, _queue_receipts, queue_now
 -- changes: delayed_queue, queue_count
 create or replace function queue_ack_many(in_receipts jsonb, in_options jsonb default null)
     returns table (receipt text, outcome text) language plpgsql
@@ -3388,67 +3395,49 @@ create or replace function queue_ack_many(in_receipts jsonb, in_options jsonb de
 declare
     v_now constant bigint := queue_now();
     v_receipts record;
-    v_look record;
-    v_outcomes text[];
-    v_each text[];
-    v_done record;
-    v_places bigint[];
-    v_place bigint;
-    v_row delayed_queue;
+    v_outcomes text[]; v_each text[];
+    v_kind text; v_rows bigint;
 begin
+    -- most batches: all are held, and plain ones of one plain kind; another is undone and looked at first
+    if in_options is null and in_receipts::text ~ '^[[]("[1-9][0-9]*-[0-9a-f]+"(, )?)+[]]$' then
+        begin
+            select q.p_kind into v_kind from delayed_queue q where q.entry = left(in_receipts ->> 0, -33)::bigint
+                and num_nonnulls(q.pending, q.route, q.member, q.order_key, q.semaphores) = 0 and not exists (
+                    select from queue_kind k where k.p_kind = q.p_kind and (k.history_seconds > 0
+                        or k.dedup_seconds > 0 or k.max_reserved is not null or k.log_seconds > 0));
+            if found then
+                with r as materialized (
+                    select left(e.receipt, -33)::bigint as entry, decode(right(e.receipt, 32), 'hex') as secret
+                    from jsonb_array_elements_text(in_receipts) e (receipt) order by 1),
+                d as (
+                    delete from delayed_queue q using r
+                    where q.entry between r.entry and r.entry and q.secret = r.secret and q.p_kind || '' = v_kind and
+                        q.pending is null and q.route is null and q.member is null and q.order_key is null and
+                        q.semaphores is null returning q.source_kind),
+                c as (
+                    insert into queue_count (p_kind, pushed, acked, reserved)
+                    select v_kind, count(*) - count(d.source_kind), count(*), count(*) from d)
+                select count(*) into v_rows from d;
+                if v_rows = jsonb_array_length(in_receipts) and v_rows <= 10000 then
+                    return query select e.receipt, 'acked' from jsonb_array_elements_text(in_receipts) e (receipt);
+                    return;
+                end if;
+                raise exception using errcode = 'PQ00A';
+            end if;
+        exception when sqlstate 'PQ00A' or invalid_text_representation or numeric_value_out_of_range
+            or invalid_parameter_value then
+        end;
+    end if;
     v_receipts := _queue_receipts(in_receipts);
     if in_options is not null then
         perform _queue_check_ack(in_options);
     end if;
-    v_outcomes := array_fill('lost'::text, array[cardinality(v_receipts.receipts)]);
-    select min(q.p_kind) as first, max(q.p_kind) as last, bool_or(q.order_key is not null) as ordered,
-        in_options is not null or bool_or(num_nonnulls(q.route, q.member, q.semaphores) > 0) as onward
-    into v_look from delayed_queue q where q.entry = any (v_receipts.entries);
-    if v_look.onward then
-        v_each := _queue_ack_each(v_receipts.entries, v_receipts.secrets, in_options, v_now);
-        for i in 1 .. cardinality(v_each) loop
-            v_outcomes[v_receipts.places[i]] := v_each[i];
-        end loop;
-        return query select r.receipt, r.outcome from unnest(v_receipts.receipts, v_outcomes) r (receipt, outcome);
-        return;
-    end if;
-    if v_look.first <> v_look.last or v_look.ordered and cardinality(v_receipts.entries) > 1 then
-        -- to wait for a message with another deleted already, whose key a dead letter may be waiting for, could be a
-        -- deadlock
-        perform _queue_lock_lines(v_receipts.entries, null::bigint[]);
-    end if;
-    if v_look.ordered or exists (
-        select from queue_kind k where k.p_kind between v_look.first and v_look.last
-            and (k.history_seconds > 0 or k.dedup_seconds > 0 or k.max_reserved is not null or k.log_seconds > 0))
-    then
-        v_places := array(
-            select v_receipts.places[e.place] from unnest((_queue_end(v_receipts.entries, v_receipts.secrets, 'acked',
-                null::text, v_now)).places) e (place));
-    else -- the same for what is plain, which costs a tenth less
-        with d as (
-            delete from delayed_queue q using unnest(v_receipts.entries, v_receipts.secrets,
-                v_receipts.places) r (entry, secret, place)
-            where q.entry between r.entry and r.entry and q.secret = r.secret
-            returning r.place, q.p_kind, q.source_kind, case when q.pending is not null then q end as message),
-        c as (
-            insert into queue_count (p_kind, pushed, acked, reserved)
-            select d.p_kind, count(*) - count(d.source_kind), count(*), count(*) from d group by d.p_kind)
-        select array_agg(d.place) as places,
-            array_agg(d.message) filter (where (d.message).pending is not null) as again
-        into v_done from d;
-        v_places := coalesce(v_done.places, '{}');
-        foreach v_row in array coalesce(v_done.again, '{}') loop
-            perform _queue_put_pending(v_row, v_now);
-        end loop;
-    end if;
-    if cardinality(v_places) = cardinality(v_outcomes) then
-        v_outcomes := array_fill('acked'::text, array[cardinality(v_outcomes)]);
-    else
-        foreach v_place in array v_places loop
-            v_outcomes[v_place] := 'acked';
-        end loop;
-    end if;
-    return query select r.receipt, r.outcome from unnest(v_receipts.receipts, v_outcomes) r (receipt, outcome);
+    v_each := _queue_ack_each(v_receipts.entries, v_receipts.secrets, in_options, v_now);
+    for i in 1 .. cardinality(v_each) loop
+        v_outcomes[v_receipts.places[i]] := v_each[i];
+    end loop;
+    return query select r.receipt, coalesce(r.outcome, 'lost')
+        from unnest(v_receipts.receipts, v_outcomes) r (receipt, outcome);
 end $$;
 --;
 comment on function queue_ack_many(jsonb, jsonb) is
@@ -4103,7 +4092,8 @@ begin
             else q.ready_at is not null and h.until < 0 end);
     v_names := array(
         select n.name from unnest(v_names) n (name)
-        where n.name = any (v_locked) or (select s.name from queue_semaphore s where s.name = n.name) is null);
+        where (n.name = any (v_locked) or (select s.name from queue_semaphore s where s.name = n.name) is null)
+            and exists (select from queue_semaphore_wait w where w.name between n.name and n.name));
     while v_names <> '{}' loop
         v_name := v_names[1];
         if cardinality(v_names) > 1 then -- the line whose first is the oldest
@@ -4530,12 +4520,10 @@ create or replace function _queue_permits_take(in_tids tid[], in_kind queue_kind
     out passed tid[]) language plpgsql as $$
 declare
     v_ended tid[];
-    v_names text[];
+    v_names text[]; v_locked text[];
     v_left bigint[] := '{}';
-    v_locked text[];
     v_rooms jsonb;
-    v_lacks text;
-    v_row record;
+    v_row record; v_lacks text;
 begin
     held := in_held;
     select array_agg(q.ctid) filter (where f.fits), coalesce(array_agg(q.ctid) filter (where not f.fits), '{}'),
@@ -4567,6 +4555,17 @@ begin
         and h.entry = any (array(select q.entry from delayed_queue q where q.ctid = any (tids)));
     select jsonb_object_agg(n.name, _queue_permits_room(n.name, false, in_now)) into v_rooms
         from unnest(v_locked) n (name);
+    if (v_names <@ v_locked or not in_held) and not exists ( -- most calls: room for all of them
+        select from (
+            select a.name, count(*) as wanted from delayed_queue q, unnest(q.semaphores) a (name)
+            where q.ctid = any (tids) and q.source_kind is null group by 1) w
+        where (v_rooms ->> w.name)::bigint < w.wanted)
+    then
+        insert into queue_semaphore_permit (entry, name, until)
+        select q.entry, a.name, in_until from delayed_queue q, unnest(q.semaphores) a (name)
+        where q.ctid = any (tids) and q.source_kind is null and a.name = any (v_locked);
+        return;
+    end if;
     for v_row in
         select q.ctid as tid, q.entry, q.reserved_at,
             array(select s.name from queue_semaphore s where s.name = any (q.semaphores) order by s.name) as names

@@ -9,12 +9,8 @@ declare
     v_from text := 'start';
     v_start constant bigint := _queue_ticks();
     v_effort bigint := _queue_effort();
-    v_found bigint;
-    v_took bigint;
-    v_low bigint;
-    v_first bigint;
-    v_last bigint;
-    v_entry bigint;
+    v_found bigint; v_took bigint;
+    v_low bigint; v_first bigint; v_last bigint; v_entry bigint;
     v_back record;
 begin
     if v_text is null then

@@ -11,21 +11,14 @@ create or replace function queue_pop(in_kind text, in_max_messages integer defau
     set enable_seqscan = off set enable_bitmapscan = off set enable_hashjoin = off set enable_mergejoin = off
         set enable_sort = off set jit = off as $$
 declare
-    v_now constant bigint := queue_now();
-    v_ticks constant bigint := _queue_ticks();
+    v_now constant bigint := queue_now(); v_ticks constant bigint := _queue_ticks();
     v_name constant text := _queue_cursor_name(in_kind);
     v_text constant text := current_setting(v_name, true);
-    v_cursor queue_cursor := nullif(v_text, '')::queue_cursor;
-    v_quiet constant boolean := v_cursor.ranks is null;
-    v_pushed integer;
-    v_order text;
-    v_entry bigint; v_place bigint;
-    v_effort bigint;
-    v_left integer := coalesce(in_max_messages, 1);
-    v_rows integer := 0;
-    v_kind queue_kind;
-    v_admission record;
-    v_where jsonb;
+    v_cursor queue_cursor := nullif(v_text, '')::queue_cursor; v_quiet constant boolean := v_cursor.ranks is null;
+    v_left integer := coalesce(in_max_messages, 1); v_rows integer := 0;
+    v_kind queue_kind; v_admission record; v_where jsonb;
+    v_pushed integer; v_order text;
+    v_entry bigint; v_place bigint; v_effort bigint;
 begin
     if (char_length(in_kind) between 1 and 100 and v_left between 1 and 10000
         and current_setting('transaction_read_only') = 'off') is not true then

@@ -10,14 +10,11 @@ declare
     v_row delayed_queue;
     v_to_kind text;
     v_options jsonb;
-    v_shape jsonb;
-    v_draining boolean;
+    v_shape jsonb; v_draining boolean;
     v_put record;
     v_members bigint[];
-    v_names text[];
-    v_settle bigint[] := in_entries;
-    v_created bigint[];
-    v_orders text[];
+    v_settle bigint[] := in_entries; v_names text[];
+    v_created bigint[]; v_orders text[];
 begin
     foreach v_place in array _queue_lock_moves(in_entries, in_secrets, in_to_kinds,
         array(select o.options ->> 'key' from unnest(in_options) with ordinality o (options, n) order by o.n))

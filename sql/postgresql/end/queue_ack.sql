@@ -1,5 +1,5 @@
--- calls: _queue_ack_each, _queue_advance, _queue_check_ack, _queue_end, _queue_is_receipt, _queue_receipt,
---     _queue_wake_limited, queue_now
+-- calls: _queue_ack_each, _queue_advance, _queue_check_ack, _queue_is_receipt, _queue_receipt, _queue_wake_limited,
+--     queue_now
 -- changes: delayed_queue, queue_count
 create or replace function queue_ack(in_receipt text, in_options jsonb default null, out receipt text, out outcome text)
     language plpgsql
@@ -36,14 +36,7 @@ begin
         end if;
     else
         v_receipt := _queue_receipt(in_receipt);
-        if in_options is not null or exists (
-            select from delayed_queue q where q.entry = v_receipt.entry
-                and num_nonnulls(q.route, q.member, q.semaphores) > 0) then
-            outcome := (_queue_ack_each(array[v_receipt.entry], array[v_receipt.secret], in_options, queue_now()))[1];
-        else
-            outcome := case (_queue_end(array[v_receipt.entry], array[v_receipt.secret], 'acked', null::text,
-                queue_now())).places when '{}' then 'lost' else 'acked' end;
-        end if;
+        outcome := (_queue_ack_each(array[v_receipt.entry], array[v_receipt.secret], in_options, queue_now()))[1];
     end if;
 end $$;
 

@@ -1,5 +1,4 @@
--- calls: _queue_ack_each, _queue_check_ack, _queue_end, _queue_lock_lines, _queue_put_pending, _queue_receipts,
---     queue_now
+-- calls: _queue_ack_each, _queue_check_ack, _queue_receipts, queue_now
 -- changes: delayed_queue, queue_count
 create or replace function queue_ack_many(in_receipts jsonb, in_options jsonb default null)
     returns table (receipt text, outcome text) language plpgsql
@@ -9,67 +8,49 @@ create or replace function queue_ack_many(in_receipts jsonb, in_options jsonb de
 declare
     v_now constant bigint := queue_now();
     v_receipts record;
-    v_look record;
-    v_outcomes text[];
-    v_each text[];
-    v_done record;
-    v_places bigint[];
-    v_place bigint;
-    v_row delayed_queue;
+    v_outcomes text[]; v_each text[];
+    v_kind text; v_rows bigint;
 begin
+    -- most batches: all are held, and plain ones of one plain kind; another is undone and looked at first
+    if in_options is null and in_receipts::text ~ '^[[]("[1-9][0-9]*-[0-9a-f]+"(, )?)+[]]$' then
+        begin
+            select q.p_kind into v_kind from delayed_queue q where q.entry = left(in_receipts ->> 0, -33)::bigint
+                and num_nonnulls(q.pending, q.route, q.member, q.order_key, q.semaphores) = 0 and not exists (
+                    select from queue_kind k where k.p_kind = q.p_kind and (k.history_seconds > 0
+                        or k.dedup_seconds > 0 or k.max_reserved is not null or k.log_seconds > 0));
+            if found then
+                with r as materialized (
+                    select left(e.receipt, -33)::bigint as entry, decode(right(e.receipt, 32), 'hex') as secret
+                    from jsonb_array_elements_text(in_receipts) e (receipt) order by 1),
+                d as (
+                    delete from delayed_queue q using r
+                    where q.entry between r.entry and r.entry and q.secret = r.secret and q.p_kind || '' = v_kind and
+                        q.pending is null and q.route is null and q.member is null and q.order_key is null and
+                        q.semaphores is null returning q.source_kind),
+                c as (
+                    insert into queue_count (p_kind, pushed, acked, reserved)
+                    select v_kind, count(*) - count(d.source_kind), count(*), count(*) from d)
+                select count(*) into v_rows from d;
+                if v_rows = jsonb_array_length(in_receipts) and v_rows <= 10000 then
+                    return query select e.receipt, 'acked' from jsonb_array_elements_text(in_receipts) e (receipt);
+                    return;
+                end if;
+                raise exception using errcode = 'PQ00A';
+            end if;
+        exception when sqlstate 'PQ00A' or invalid_text_representation or numeric_value_out_of_range
+            or invalid_parameter_value then
+        end;
+    end if;
     v_receipts := _queue_receipts(in_receipts);
     if in_options is not null then
         perform _queue_check_ack(in_options);
     end if;
-    v_outcomes := array_fill('lost'::text, array[cardinality(v_receipts.receipts)]);
-    select min(q.p_kind) as first, max(q.p_kind) as last, bool_or(q.order_key is not null) as ordered,
-        in_options is not null or bool_or(num_nonnulls(q.route, q.member, q.semaphores) > 0) as onward
-    into v_look from delayed_queue q where q.entry = any (v_receipts.entries);
-    if v_look.onward then
-        v_each := _queue_ack_each(v_receipts.entries, v_receipts.secrets, in_options, v_now);
-        for i in 1 .. cardinality(v_each) loop
-            v_outcomes[v_receipts.places[i]] := v_each[i];
-        end loop;
-        return query select r.receipt, r.outcome from unnest(v_receipts.receipts, v_outcomes) r (receipt, outcome);
-        return;
-    end if;
-    if v_look.first <> v_look.last or v_look.ordered and cardinality(v_receipts.entries) > 1 then
-        -- to wait for a message with another deleted already, whose key a dead letter may be waiting for, could be a
-        -- deadlock
-        perform _queue_lock_lines(v_receipts.entries, null::bigint[]);
-    end if;
-    if v_look.ordered or exists (
-        select from queue_kind k where k.p_kind between v_look.first and v_look.last
-            and (k.history_seconds > 0 or k.dedup_seconds > 0 or k.max_reserved is not null or k.log_seconds > 0))
-    then
-        v_places := array(
-            select v_receipts.places[e.place] from unnest((_queue_end(v_receipts.entries, v_receipts.secrets, 'acked',
-                null::text, v_now)).places) e (place));
-    else -- the same for what is plain, which costs a tenth less
-        with d as (
-            delete from delayed_queue q using unnest(v_receipts.entries, v_receipts.secrets,
-                v_receipts.places) r (entry, secret, place)
-            where q.entry between r.entry and r.entry and q.secret = r.secret
-            returning r.place, q.p_kind, q.source_kind, case when q.pending is not null then q end as message),
-        c as (
-            insert into queue_count (p_kind, pushed, acked, reserved)
-            select d.p_kind, count(*) - count(d.source_kind), count(*), count(*) from d group by d.p_kind)
-        select array_agg(d.place) as places,
-            array_agg(d.message) filter (where (d.message).pending is not null) as again
-        into v_done from d;
-        v_places := coalesce(v_done.places, '{}');
-        foreach v_row in array coalesce(v_done.again, '{}') loop
-            perform _queue_put_pending(v_row, v_now);
-        end loop;
-    end if;
-    if cardinality(v_places) = cardinality(v_outcomes) then
-        v_outcomes := array_fill('acked'::text, array[cardinality(v_outcomes)]);
-    else
-        foreach v_place in array v_places loop
-            v_outcomes[v_place] := 'acked';
-        end loop;
-    end if;
-    return query select r.receipt, r.outcome from unnest(v_receipts.receipts, v_outcomes) r (receipt, outcome);
+    v_each := _queue_ack_each(v_receipts.entries, v_receipts.secrets, in_options, v_now);
+    for i in 1 .. cardinality(v_each) loop
+        v_outcomes[v_receipts.places[i]] := v_each[i];
+    end loop;
+    return query select r.receipt, coalesce(r.outcome, 'lost')
+        from unnest(v_receipts.receipts, v_outcomes) r (receipt, outcome);
 end $$;
 
 comment on function queue_ack_many(jsonb, jsonb) is

@@ -26,7 +26,8 @@ begin
             else q.ready_at is not null and h.until < 0 end);
     v_names := array(
         select n.name from unnest(v_names) n (name)
-        where n.name = any (v_locked) or (select s.name from queue_semaphore s where s.name = n.name) is null);
+        where (n.name = any (v_locked) or (select s.name from queue_semaphore s where s.name = n.name) is null)
+            and exists (select from queue_semaphore_wait w where w.name between n.name and n.name));
     while v_names <> '{}' loop
         v_name := v_names[1];
         if cardinality(v_names) > 1 then -- the line whose first is the oldest

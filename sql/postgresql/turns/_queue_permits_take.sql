@@ -5,12 +5,10 @@ create or replace function _queue_permits_take(in_tids tid[], in_kind queue_kind
     out passed tid[]) language plpgsql as $$
 declare
     v_ended tid[];
-    v_names text[];
+    v_names text[]; v_locked text[];
     v_left bigint[] := '{}';
-    v_locked text[];
     v_rooms jsonb;
-    v_lacks text;
-    v_row record;
+    v_row record; v_lacks text;
 begin
     held := in_held;
     select array_agg(q.ctid) filter (where f.fits), coalesce(array_agg(q.ctid) filter (where not f.fits), '{}'),
@@ -42,6 +40,17 @@ begin
         and h.entry = any (array(select q.entry from delayed_queue q where q.ctid = any (tids)));
     select jsonb_object_agg(n.name, _queue_permits_room(n.name, false, in_now)) into v_rooms
         from unnest(v_locked) n (name);
+    if (v_names <@ v_locked or not in_held) and not exists ( -- most calls: room for all of them
+        select from (
+            select a.name, count(*) as wanted from delayed_queue q, unnest(q.semaphores) a (name)
+            where q.ctid = any (tids) and q.source_kind is null group by 1) w
+        where (v_rooms ->> w.name)::bigint < w.wanted)
+    then
+        insert into queue_semaphore_permit (entry, name, until)
+        select q.entry, a.name, in_until from delayed_queue q, unnest(q.semaphores) a (name)
+        where q.ctid = any (tids) and q.source_kind is null and a.name = any (v_locked);
+        return;
+    end if;
     for v_row in
         select q.ctid as tid, q.entry, q.reserved_at,
             array(select s.name from queue_semaphore s where s.name = any (q.semaphores) order by s.name) as names
