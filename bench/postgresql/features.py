@@ -1,8 +1,9 @@
-"""What features cost: order keys and limits.
+"""What features cost: order keys, semaphores and limits.
 
 A kind that uses the feature beside one that doesn't, in two databases of one server.
-Limits are never reached, so that what is seen is their bookkeeping, also with a snapshot held open. Then a
-session a side calls a hundred times in turn: a machine whose speed changes by the minute changes both.
+Limits and capacities are never reached, so that what is seen is their bookkeeping, also with a snapshot held
+open. Then a session a side calls a hundred times in turn: a machine whose speed changes by the minute changes
+both.
 """
 
 from __future__ import annotations
@@ -28,6 +29,7 @@ ORDER_KEYS = 100_000
 PROCESSED = 100_000
 QUICK_PROCESSED = 20_000
 LIMITS = {"max_reserved": 10_000, "rate_per_second": 1_000_000}
+CAPACITY = 10_000
 LOADS = ((1, 1), (1, 8), (100, 1))
 CALLS = 100
 TURNS = 60
@@ -43,6 +45,25 @@ class Ordered(Pyqueue):
     def message(self) -> str:
         start = random.randrange(10 * ORDER_KEYS)
         return f"{super().message()}, 'order_key', 'o' || (i + {start}) %% {ORDER_KEYS}"
+
+    def options(self) -> str:
+        return f'{{"order_key": "o{random.randrange(ORDER_KEYS)}"}}'
+
+
+class Guarded(Pyqueue):
+    """The queue with messages that all name one semaphore."""
+
+    name = "pyqueue, a semaphore"
+
+    def empty(self) -> None:
+        super().empty()
+        self.run("select queue_semaphore('bench', %s)", CAPACITY)
+
+    def message(self) -> str:
+        return f"{super().message()}, 'semaphores', array['bench']"
+
+    def options(self) -> str:
+        return '{"semaphores": ["bench"]}'
 
 
 class Limited(Pyqueue):
@@ -71,12 +92,12 @@ def run(run: Run) -> None:
     """Measure."""
     with servers.database(run.url, run.settings) as beside:
         plain = Pyqueue(beside)
-        ordered = Ordered(run.url)
-        for _ in run.each_setting(beside):
-            for batch, clients in LOADS:
-                compare(run, "order keys", ordered, plain, batch, clients, WITHOUT)
-            in_turns(run, "order keys", ordered, plain, WITHOUT)
-        ordered.empty()
+        for name, side in (("order keys", Ordered(run.url)), ("semaphores", Guarded(run.url))):
+            for _ in run.each_setting(beside):
+                for batch, clients in LOADS:
+                    compare(run, name, side, plain, batch, clients, WITHOUT)
+                in_turns(run, name, side, plain, WITHOUT)
+            side.empty()
         for limit in LIMITS:
             limits(run, limit, beside, plain)
 
@@ -85,13 +106,13 @@ def limits(run: Run, limit: str, beside: str, plain: Pyqueue) -> None:
     """Compare a kind with a limit and one without, fresh and with a snapshot held open in both."""
     limited = Limited(run.url, limit)
     for _ in run.each_setting(beside):
-        for clients in (1, 32):
-            compare(run, limit, limited, plain, 1, clients, WITHOUT)
+        for batch, clients in ((1, 1), (1, 32), (100, 1)):
+            compare(run, limit, limited, plain, batch, clients, WITHOUT)
         in_turns(run, limit, limited, plain, WITHOUT)
     count = QUICK_PROCESSED if run.quick else PROCESSED
     limited.empty()
     plain.empty()
-    with held(limited), held(plain):
+    with held(limited.url), held(plain.url):
         for side in (limited, plain):
             churn(side, count)
         for _ in run.each_setting(beside):
@@ -169,11 +190,7 @@ def hundred(side: Pyqueue, connection: psycopg.Connection[Any]) -> tuple[float, 
     for batch in (1, CALLS):
         began = time.perf_counter()
         for _ in range(CALLS):
-            key = str(uuid.uuid4())
-            order = (
-                f'{{"order_key": "o{random.randrange(ORDER_KEYS)}"}}' if isinstance(side, Ordered) else "{}"
-            )
-            connection.execute(PUSH, (key, order))
+            connection.execute(PUSH, (str(uuid.uuid4()), side.options()))
         times.append((time.perf_counter() - began) / CALLS * 1e6)
         began = time.perf_counter()
         for _ in range(CALLS // batch):

@@ -158,6 +158,10 @@ select * from queue_push('bench', 'order/' || :n, :payload);
         """Return the members of the i-th message of a chunk, in SQL for a query with parameters."""
         return "'key', gen_random_uuid(), 'payload', common.payload(i)"
 
+    def options(self) -> str:
+        """Return the options of a push, as JSON."""
+        return "{}"
+
     def put_into(
         self,
         kind: str,

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 import pytest
 
+from pyqueue_sql import InvalidReceipt
 from tests.conformance.steps import SECOND, keys, outcomes, receipts, state, take
 
 if TYPE_CHECKING:
@@ -185,6 +186,16 @@ def test_many_answer_one_by_one_and_in_order(queue: Session) -> None:
     assert [outcomes(answers) for answers, _ in many] == [expected for _, expected in many]
     assert [answer.receipt for answer in many[0][0]] == [d, b, a]
     assert [answer.receipt for answer in many[1][0]] == [c, b, c]
+
+
+@pytest.mark.servers("postgresql")
+def test_more_than_ten_thousand_are_refused_though_all_are_held(queue: Session) -> None:
+    for some in (range(10_000), range(10_000, 10_001)):
+        queue.push_many("mail", [{"key": f"{n}"} for n in some])
+    held = receipts([*queue.reserve("mail", None, 10_000), *queue.reserve("mail")])
+    with pytest.raises(InvalidReceipt, match="at most 10000"):
+        queue.ack_many(held)
+    assert outcomes(queue.ack_many(held[1:])) == ["acked"] * 10_000
 
 
 def test_none_at_all_is_no_error(queue: Session) -> None:
