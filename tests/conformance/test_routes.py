@@ -165,6 +165,17 @@ def test_C7_acks_of_many_move_and_end_and_say_which(queue: Session) -> None:
     ]
 
 
+def test_C7_acks_of_many_go_where_they_are_told_to(queue: Session) -> None:
+    queue.push_many("first", [{"key": key, "payload": 1} for key in "ab"])
+    queue.push("second", "b", 2)
+    answers = queue.ack_many(receipts(queue.reserve("first", None, 2)), to="second", payload={"new": 1})
+    assert outcomes(answers) == ["moved", "duplicate"]
+    assert [(message.key, message.payload) for message in queue.peek("second")] == [
+        ("b", 2),
+        ("a", {"new": 1}),
+    ]
+
+
 def test_C7_a_key_that_the_same_call_acks_is_free_for_the_next_step(queue: Session) -> None:
     queue.push("load", "a", 1)
     _, first = take(queue, "load")
