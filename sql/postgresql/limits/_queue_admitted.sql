@@ -8,9 +8,8 @@ begin
     end if;
     if in_slots is not null and in_receipts <> '{}' then
         insert into queue_claim (p_kind, slot, number, entry, secret)
-        select in_kind.p_kind, in_slots[i], in_numbers[i] + 1, left(in_receipts[i], -33)::bigint,
-            decode(right(in_receipts[i], 32), 'hex')
-        from generate_subscripts(in_receipts, 1) i
+        select in_kind.p_kind, a.slot, a.number + 1, left(a.receipt, -33)::bigint, decode(right(a.receipt, 32), 'hex')
+        from unnest(in_slots, in_numbers, in_receipts) a (slot, number, receipt) where a.receipt is not null
         on conflict on constraint queue_claim_pkey do nothing; -- with an old snapshot this is a serialization error
         if random() < 0.05 then -- claims that count no more, at most once a second a slot
             with o as (
