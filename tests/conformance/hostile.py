@@ -83,8 +83,9 @@ def receipts(good: str) -> list[Any]:
     entry, secret = good.split("-")
     return [
         None, "", " ", "-", "0", "x", good[:-1], good[1:] + "0" * 40, good + " ", " " + good, good + "\n",
-        good.upper() + "G", good.upper(), entry + "-" + "A" * 32, entry + "-" + "g" * 32, entry + "-" + "٣" * 32,
-        "٣" + "-" + secret, "\uff11-" + secret, "0-" + "0" * 32, "0-" + secret, "-1-" + secret,
+        good.upper() + "G", good.upper(), entry + "-" + "A" * 32, entry + "-" + "g" * 32,
+        entry + "-" + "٣" * 32, "٣" + "-" + secret, "\uff11-" + secret, "0-" + "0" * 32, "0-" + secret,
+        "-1-" + secret,
         "+1-" + secret, "1.0-" + secret, "1e3-" + secret, "0x1-" + secret, str(2**63 - 1) + "-" + secret,
         str(2**63) + "-" + secret, "9" * 18 + "-" + secret, "9" * 19 + "-" + secret,
         "0" * 30 + entry + "-" + secret, entry + "-" + secret[::-1], entry + "-" + "0" * 32,
