@@ -37,7 +37,7 @@ from tests.model.model import Model
 from tests.model.schedules import Schedule
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Sequence
+    from collections.abc import Callable, Iterator, Sequence
 
     from pyqueue_sql import Message, Queue, Reserved
     from pyqueue_sql.models import EventName
@@ -298,12 +298,25 @@ class Machine:
 
     def pop(self, draw: Draw) -> None:
         kind, most, where = draw.kind(), draw.randint(1, 4), draw.where()
-        got = self.queue.pop(kind, most, where=where)
-        taken = self.delivered(kind, most, got, where, float("inf"))
-        assert [m.attempts for m in got] == [e.attempts + 1 for e in taken]
-        self.model.pop(taken)
+        looks = list(self._looks(kind, self.queue.pop(kind, most, where=where)))
+        for number, got in enumerate(looks):
+            before = sum(map(len, looks[:number]))
+            taken = self.delivered(kind, most - before, got, where, float("inf"))
+            assert [m.attempts for m in got] == [e.attempts + 1 for e in taken]
+            self.model.pop(taken)
         self.prune_members()
         self.touched(kind)
+
+    def _looks(self, kind: str, got: Sequence[Message]) -> Iterator[Sequence[Message]]:
+        """What a pop got, look by look: one that looks again may find who was behind what it popped first."""
+        begin, lines = 0, set[str | None]()
+        for number, message in enumerate(got):
+            entry = self.model.entries[kind, message.key]
+            if entry.waits and entry.order_key in lines:
+                yield got[begin:number]
+                begin, lines = number, set()
+            lines.add(entry.order_key)
+        yield got[begin:]
 
     def delivered(
         self, kind: str, most: int, got: Sequence[Message], where: dict[str, Any] | None, places: float
