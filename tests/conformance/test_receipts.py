@@ -188,6 +188,18 @@ def test_many_answer_one_by_one_and_in_order(queue: Session) -> None:
     assert [answer.receipt for answer in many[1][0]] == [c, b, c]
 
 
+def test_one_that_is_none_among_many_is_named_and_nothing_is_done(queue: Session) -> None:
+    queue.push("mail", "a", 1)
+    _, good = take(queue, "mail")
+    _, _, secret = good.partition("-")
+    for bad in (good[:-1], f"{good}0", f"{'9' * 19}-{secret}", f"1{secret}", good.replace("-", "--")):
+        for call in (queue.ack_many, queue.nack_many, lambda some: queue.extend_many(some, 1)):
+            with pytest.raises(InvalidReceipt, match=f'"{bad[:40]}'):
+                call([good, bad])
+    assert state(queue, "mail", "a") == "reserved"
+    assert queue.ack(good).outcome == "acked"
+
+
 @pytest.mark.servers("postgresql")
 def test_more_than_ten_thousand_are_refused_though_all_are_held(queue: Session) -> None:
     for some in (range(10_000), range(10_000, 10_001)):
