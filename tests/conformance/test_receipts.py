@@ -189,6 +189,7 @@ def test_many_answer_one_by_one_and_in_order(queue: Session) -> None:
 
 
 def test_one_that_is_none_among_many_is_named_and_nothing_is_done(queue: Session) -> None:
+    queue.push_many("other", [{"payload": n} for n in range(20)])  # an entry of several digits
     queue.push("mail", "a", 1)
     _, good = take(queue, "mail")
     _, _, secret = good.partition("-")
