@@ -15,7 +15,9 @@ import pytest
 
 from pyqueue_sql import InvalidOption, InvalidParameter, InvalidReceipt, QueueError, Refused
 from tests.concurrency.overlapping import committed
+from tests.concurrency.test_who_waits import LATE
 from tests.concurrency.world import World, brief, changed
+from tests.conformance.steps import receipts, state
 from tests.sample import sample
 
 if TYPE_CHECKING:
@@ -287,6 +289,82 @@ def test_what_was_pushed_onto_a_hold_after_a_snapshot_is_delivered_once_the_hold
         time.sleep(1)
         found, _ = committed(harness, session, lambda one, kind=kind: one.reserve(kind))
         assert [message.payload for message in found] == ["new"]
+
+
+@pytest.mark.parametrize("before", [True, False], ids=["another went", "none was there"])
+def test_a_push_onto_what_has_come_after_a_snapshot_changes_it(
+    harness: Harness, queue: Session, before: bool
+) -> None:
+    for level in harness.snapshot_levels:
+        kind = f"mail {level}"
+        if before:
+            queue.push(kind, "a", "old")
+        session = begin(harness, level)
+        session.get(kind, "a")  # this takes the snapshot
+        queue.pop(kind)
+        queue.push(kind, "a", "newer")
+        answer, _ = committed(
+            harness, session, lambda one, kind=kind: one.push(kind, "a", "newest", on_duplicate="replace")
+        )
+        found = queue.get(kind, "a")
+        assert found is not None
+        assert (answer.outcome, found.payload) == ("replaced", "newest")
+
+
+def test_a_snapshot_has_no_room_at_a_semaphore_that_has_less_since(harness: Harness, queue: Session) -> None:
+    for level in harness.snapshot_levels:
+        kind = f"mail {level}"
+        queue.semaphore(kind, 1)
+        queue.push(kind, "a", 0, semaphores=[kind])
+        session = begin(harness, level)
+        session.get(kind, "a")  # this takes the snapshot
+        queue.semaphore(kind, 0)
+        found, _ = committed(harness, session, lambda one, kind=kind: one.reserve(kind))
+        assert found == []
+
+
+def test_a_snapshot_has_no_room_at_a_semaphore_where_another_holds_since(
+    harness: Harness, queue: Session
+) -> None:
+    for level in harness.snapshot_levels:
+        kind = f"mail {level}"
+        queue.semaphore(kind, 1)
+        session = begin(harness, level)
+        session.get(kind, "a")  # this takes the snapshot
+        for key in "ab":
+            queue.push(kind, key, 0, semaphores=[kind])
+        assert queue.reserve(kind)
+        committed(harness, session, lambda one, kind=kind: one.push(kind, "c", 0, semaphores=[kind]))
+        assert [one.state for one in queue.peek(kind, 9)] == ["reserved", "waiting", "waiting"]
+
+
+def test_who_has_a_snapshot_wakes_who_has_come_to_a_semaphore_since(harness: Harness, queue: Session) -> None:
+    for level in harness.snapshot_levels:
+        kind = f"mail {level}"
+        queue.semaphore(kind, 1)
+        queue.push(kind, "a", 0, semaphores=[kind])
+        [receipt] = receipts(queue.reserve(kind))
+        session = begin(harness, level)
+        session.get(kind, "a")  # this takes the snapshot
+        queue.push(kind, "b", 0, semaphores=[kind])
+        committed(harness, session, lambda one, receipt=receipt: one.ack(receipt))
+        assert state(queue, kind, "b") == "ready"
+
+
+@pytest.mark.servers("mariadb", "mysql")
+@pytest.mark.parametrize("call", LATE)
+def test_the_receipt_of_a_delivery_after_the_snapshot_is_good(
+    harness: Harness, queue: Session, call: str
+) -> None:
+    """To PostgreSQL that delivery comes after the transaction."""
+    for level in harness.snapshot_levels:
+        kind = f"mail {level}"
+        queue.push(kind, "a", 0)
+        session = begin(harness, level)
+        session.get(kind, "a")  # this takes the snapshot
+        [receipt] = receipts(queue.reserve(kind))
+        answer, _ = committed(harness, session, lambda one, receipt=receipt: LATE[call](one, receipt))
+        assert answer != "lost"
 
 
 def outcome(call: Case, session: Session, world: World) -> object:

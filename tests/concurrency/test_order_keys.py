@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any, TypeVar
 
 import pytest
 
+from tests.concurrency.overlapping import committed
 from tests.concurrency.test_races import together
 from tests.concurrency.test_who_waits import waiting
 from tests.conformance.steps import keys, outcomes, receipts
@@ -110,8 +111,11 @@ def test_pushes_of_one_order_key_at_the_same_moment_stand_in_one_line(
         assert len(empty(queue)) == lines * CONSUMERS
 
 
+@pytest.mark.parametrize("many", [False, True], ids=["ack", "ack_many"])
 @pytest.mark.parametrize("isolation", ["repeatable read", "serializable"])
-def test_an_old_snapshot_leaves_nobody_waiting(queue: Session, harness: Harness, isolation: str) -> None:
+def test_an_old_snapshot_leaves_nobody_waiting(
+    queue: Session, harness: Harness, isolation: str, many: bool
+) -> None:
     if isolation not in harness.snapshot_levels:
         pytest.skip("nothing is read without a lock there, so who comes waits")
     for round_ in range(4):
@@ -126,7 +130,7 @@ def test_an_old_snapshot_leaves_nobody_waiting(queue: Session, harness: Harness,
                 queue.remove("work", "z")
             queue.push("work", "b", 0, order_key="o")
             left = ["b"]
-            call = lambda: other.ack(receipt)  # noqa: E731, B023
+            call = lambda: other.ack_many([receipt]) if many else other.ack(receipt)  # noqa: E731, B023
         elif round_ == 1:  # who comes doesn't see that the first has ended
             queue.ack(receipt)
             left = ["b"]
@@ -148,6 +152,16 @@ def test_an_old_snapshot_leaves_nobody_waiting(queue: Session, harness: Harness,
         retried(harness, whole)
         assert empty(queue) == left
         other.close()
+
+
+def test_who_comes_stands_behind_what_has_come_after_its_snapshot(queue: Session, harness: Harness) -> None:
+    for level in harness.snapshot_levels:
+        kind = f"work {level}"
+        other = harness.connect(autocommit=False, isolation=level)
+        other.peek(kind)  # the snapshot
+        queue.push(kind, "a", 0, order_key="o")
+        committed(harness, other, lambda one, kind=kind: one.push(kind, "b", 0, order_key="o"))
+        assert [(one.key, one.state) for one in queue.peek(kind, 9)] == [("a", "ready"), ("b", "waiting")]
 
 
 @pytest.mark.long

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, TypeVar
 
 import pytest
 
-from pyqueue_sql import InvalidOption
+from pyqueue_sql import InvalidOption, Refused
 from tests.conformance import test_batches as batches
 from tests.conformance.steps import keys, outcomes, receipts, state, take
 
@@ -79,6 +79,36 @@ def test_dead_letters_of_one_key_go_to_their_kinds_in_order(
         assert outcomes(dead.result(PATIENCE_S)) == ["dead"] * 2
 
 
+IN_ORDER: dict[str, tuple[str, Callable[[Session, list[str]], object]]] = {
+    "ack_many": ("to", lambda s, r: s.ack_many(r)),
+    "move_many": ("to", lambda s, r: s.move_many([{"receipt": one, "to_kind": "to"} for one in r])),
+    "nack_many": ("k.dead", lambda s, r: s.nack_many(r, final=True)),
+    "reap": ("k.dead", lambda s, _: s.reap()),
+    "reserve": ("k.dead", lambda s, _: s.reserve("k", None, 2)),
+    "redrive": ("k", lambda s, _: s.redrive("k.dead")),
+}
+
+
+@pytest.mark.parametrize("call", IN_ORDER)
+def test_what_goes_elsewhere_is_put_in_in_the_order_of_its_keys(
+    queue: Session, connect: Connect, harness: Harness, clock: Clock, call: str
+) -> None:
+    to, make = IN_ORDER[call]
+    for key in "ba":
+        queue.push("k", key, 0, route=["to"], max_attempts=1)
+    queue.heartbeat("w", timeout_seconds=10)
+    held = receipts(queue.reserve("k", "w", 2, timeout_seconds=5 if call == "reserve" else 60))
+    clock.advance(11)
+    if call == "redrive":
+        queue.nack_many(held, final=True)
+    first = connect(autocommit=False)
+    first.push(to, "a", 0)
+    with waiting(harness, connect(), lambda session: make(session, held)) as made:
+        assert queue.push(to, "b", 0).outcome == "created"
+        first.rollback()
+        made.result(PATIENCE_S)
+
+
 def test_who_finds_no_room_at_a_semaphore_keeps_nobody_waiting_there(
     queue: Session, connect: Connect
 ) -> None:
@@ -90,6 +120,115 @@ def test_who_finds_no_room_at_a_semaphore_keeps_nobody_waiting_there(
     assert other.reserve("k") == []
     assert queue.ack(receipt).outcome == "acked"
     assert state(queue, "k", "b") == "ready"
+
+
+@pytest.mark.parametrize("upkeep", ["prune", "reap"])
+def test_upkeep_waits_for_nobody_who_has_a_semaphore(
+    queue: Session, connect: Connect, clock: Clock, upkeep: str
+) -> None:
+    queue.semaphore("s", 1)
+    queue.push("elsewhere", "a", 0, semaphores=["s"])
+    queue.push("k", "b", 0, semaphores=["s"])
+    assert queue.reserve("elsewhere", timeout_seconds=1)
+    clock.advance(2)
+    other = connect(autocommit=False)
+    other.semaphore("s", 1)
+    getattr(queue, upkeep)()
+    assert state(queue, "k", "b") == "waiting"
+    other.rollback()
+    getattr(queue, upkeep)()
+    assert state(queue, "k", "b") == "ready"
+
+
+@pytest.mark.parametrize("way", ["one", "many", "several"])
+def test_a_permit_goes_past_what_another_has_locked(queue: Session, connect: Connect, way: str) -> None:
+    queue.semaphore("s", 1)
+    queue.semaphore("t", 9)
+    names = ["s", "t"] if way == "several" else ["s"]
+    for key in "abc":
+        queue.push("k", key, 0, semaphores=names)
+    queue.push("k", "plain", 0)
+    held = dict(zip("ap", receipts(queue.reserve("k", None, 2)), strict=True))
+    other = connect(autocommit=False)
+    other.execute("select entry from delayed_queue where p_kind = 'k' and p_key = 'b' for update")
+    if way == "many":
+        assert outcomes(queue.ack_many(held.values())) == ["acked"] * 2
+    else:
+        assert queue.ack(held["a"]).outcome == "acked"
+    assert [state(queue, "k", key) for key in "bc"] == ["waiting", "ready"]
+    other.rollback()
+    queue.ack_many(receipts(queue.reserve("k")))
+    assert state(queue, "k", "b") == "ready"
+
+
+def test_who_gives_a_permit_on_waits_for_who_takes_the_room(
+    queue: Session, connect: Connect, harness: Harness
+) -> None:
+    queue.semaphore("s", 1)
+    for key in "ab":
+        queue.push("k", key, 0, semaphores=["s"])
+    [receipt] = receipts(queue.reserve("k"))
+    other = connect(autocommit=False)
+    other.semaphore("s", 0)
+    with waiting(harness, connect(), lambda session: session.ack(receipt)) as acked:
+        other.commit()
+        assert acked.result(PATIENCE_S).outcome == "acked"
+    assert state(queue, "k", "b") == "waiting"
+    assert queue.reserve("k") == []
+
+
+def test_who_waits_for_a_semaphore_has_not_locked_the_next(
+    queue: Session, connect: Connect, harness: Harness
+) -> None:
+    for name in "st":
+        queue.semaphore(name, 1)
+    queue.push("k", "a", 0, semaphores=["t", "s"])
+    [receipt] = receipts(queue.reserve("k"))
+    other = connect(autocommit=False)
+    other.semaphore("s", 2)
+    with waiting(harness, connect(), lambda session: session.ack(receipt)) as acked:
+        queue.semaphore("t", 2)
+        other.commit()
+        assert acked.result(PATIENCE_S).outcome == "acked"
+
+
+def test_who_looks_for_room_at_a_semaphore_waits_for_nobody(
+    queue: Session, connect: Connect, clock: Clock
+) -> None:
+    queue.semaphore("s", 1)
+    queue.push("elsewhere", "a", 0, semaphores=["s"])
+    queue.push("k", "b", 0, semaphores=["s"])
+    assert queue.reserve("elsewhere", timeout_seconds=1)
+    clock.advance(2)
+    other = connect(autocommit=False)
+    other.semaphore("s", 1)
+    assert queue.reserve("k") == []
+    other.rollback()
+    assert keys(queue.reserve("k")) == ["b"]
+
+
+def test_a_permit_that_another_is_taking_is_not_taken_back(
+    queue: Session, connect: Connect, clock: Clock
+) -> None:
+    queue.semaphore("s", 1)
+    queue.push("elsewhere", "a", 0, semaphores=["s"])
+    queue.push("k", "b", 0, semaphores=["s"])
+    clock.advance(2)
+    other = connect(autocommit=False)
+    assert keys(other.reserve("elsewhere")) == ["a"]
+    assert queue.reserve("k") == []
+    other.commit()
+    assert queue.reserve("k") == []
+
+
+def test_tokens_that_another_transaction_takes_are_waited_for_by_nobody(
+    queue: Session, connect: Connect
+) -> None:
+    queue.define("k", rate_per_second=1)
+    queue.push_many("k", [{"key": key, "payload": 0} for key in "ab"])
+    other = connect(autocommit=False)
+    assert keys(other.reserve("k")) == ["a"]
+    assert queue.reserve("k") == []
 
 
 def test_semaphores_that_have_nothing_in_common_wait_for_nobody(queue: Session, connect: Connect) -> None:
@@ -121,13 +260,54 @@ def test_who_plans_what_another_is_making_waits_and_makes_it_no_second_time(
     assert queue.tick() == 0
 
 
-def test_of_two_who_end_a_schedule_one_did(queue: Session, connect: Connect, harness: Harness) -> None:
+def test_who_ticks_waits_for_nobody_who_does(queue: Session, connect: Connect, clock: Clock) -> None:
     queue.schedule("hourly", "k", 0, every_seconds=3600)
+    clock.advance(3600)
+    other = connect(autocommit=False)
+    assert other.tick() == 1
+    assert queue.tick() == 0
+    other.rollback()
+    assert queue.tick() == 1
+
+
+ONCE: dict[str, Callable[[Session], bool]] = {
+    "unschedule": lambda s: s.unschedule("hourly"),
+    "unsubscribe": lambda s: s.unsubscribe("topic", "k"),
+    "read_end": lambda s: s.read_end("reader"),
+    "drain": lambda s: s.drain("k"),
+    "pause": lambda s: s.pause("k"),
+    "resume": lambda s: s.resume("paused"),
+}
+
+
+@pytest.mark.parametrize("call", ONCE)
+def test_of_two_who_make_the_same_change_one_did(
+    queue: Session, connect: Connect, harness: Harness, call: str
+) -> None:
+    queue.schedule("hourly", "k", 0, every_seconds=3600)
+    queue.subscribe("topic", "k")
+    queue.define("k", log_seconds=60)
+    queue.read("k", "reader")
+    queue.pause("paused")
     first = connect(autocommit=False)
-    assert first.unschedule("hourly")
-    with waiting(harness, connect(), lambda session: session.unschedule("hourly")) as second:
+    assert ONCE[call](first)
+    with waiting(harness, connect(), ONCE[call]) as second:
         first.commit()
         assert not second.result(PATIENCE_S)
+
+
+def test_of_two_acks_of_a_reader_the_later_place_stays(
+    queue: Session, connect: Connect, harness: Harness
+) -> None:
+    queue.define("k", log_seconds=60)
+    queue.push_many("k", [{"key": key, "payload": 0} for key in "ab"])
+    early, late = (event.position for event in queue.read("k", "reader", 9))
+    first = connect(autocommit=False)
+    first.read_ack("reader", late)
+    with waiting(harness, connect(), lambda session: session.read_ack("reader", early)) as acked:
+        first.commit()
+        assert acked.result(PATIENCE_S).position == late
+    assert queue.read("k", "reader", 9) == []
 
 
 def test_what_one_prunes_nobody_waits_for(queue: Session, connect: Connect, clock: Clock) -> None:
@@ -184,6 +364,100 @@ def test_a_purge_leaves_what_another_transaction_has(queue: Session, connect: Co
     assert state(queue, "k", "a") == "reserved"
 
 
+def test_a_redrive_leaves_what_another_transaction_has(queue: Session, connect: Connect) -> None:
+    queue.push_many("k", [{"key": key, "payload": 0} for key in "ab"])
+    queue.nack_many(receipts(queue.reserve("k", None, 2)), final=True)
+    other = connect(autocommit=False)
+    assert keys(other.reserve("k.dead")) == ["a"]
+    redriven = queue.redrive("k.dead")
+    assert (redriven.went, redriven.stayed) == (1, 0)
+    other.commit()
+    assert (state(queue, "k.dead", "a"), state(queue, "k", "b")) == ("reserved", "ready")
+
+
+@pytest.mark.parametrize("number", [1, 20])
+def test_what_comes_due_is_taken_past_what_another_has_taken(
+    queue: Session, connect: Connect, clock: Clock, number: int
+) -> None:
+    other = connect(autocommit=False)
+    queue.push_many("k", [{"key": f"{n}", "payload": 0} for n in range(number)], delay_seconds=1)
+    clock.advance(2)
+    assert len(other.reserve("k", None, number)) == number
+    queue.push("k", "new", 0, delay_seconds=1)
+    clock.advance(2)
+    assert keys(queue.reserve("k")) == ["new"]
+
+
+LATE: dict[str, Callable[[Session, str], str]] = {
+    "extend": lambda s, r: s.extend(r, 60).outcome,
+    "extend_many": lambda s, r: s.extend_many([r], 60)[0].outcome,
+    "ack": lambda s, r: s.ack(r).outcome,
+    "ack_many": lambda s, r: s.ack_many([r])[0].outcome,
+    "result": lambda s, r: s.ack(r, result=1).outcome,
+    "nack": lambda s, r: s.nack(r).outcome,
+    "nack_many": lambda s, r: s.nack_many([r])[0].outcome,
+    "move": lambda s, r: s.move(r, "to").outcome,
+    "move_many": lambda s, r: s.move_many([{"receipt": r, "to_kind": "to"}])[0].outcome,
+}
+
+
+@pytest.mark.parametrize("call", LATE)
+def test_a_late_receipt_is_lost_to_who_is_taking_the_message(
+    queue: Session, connect: Connect, harness: Harness, clock: Clock, call: str
+) -> None:
+    queue.push("k", "a", 0)
+    [late] = receipts(queue.reserve("k", timeout_seconds=10))
+    clock.advance(11)
+    other = connect(autocommit=False)
+    [taken] = other.reserve("k", timeout_seconds=10)
+    with waiting(harness, connect(), lambda session: LATE[call](session, late)) as answered:
+        other.commit()
+        assert answered.result(PATIENCE_S) == "lost"
+    found = queue.get("k", "a")
+    assert found is not None
+    assert (found.state, found.scheduled_at) == ("reserved", taken.scheduled_at)
+
+
+def test_who_drops_a_kind_waits_for_who_is_taking_its_messages(
+    queue: Session, connect: Connect, harness: Harness
+) -> None:
+    queue.push("k", "a", 0)
+    other = connect(autocommit=False)
+    assert keys(other.reserve("k")) == ["a"]
+    with waiting(harness, connect(), lambda session: session.drop("k")) as dropped:
+        other.commit()
+        with pytest.raises(Refused, match="held"):
+            dropped.result(PATIENCE_S)
+    assert state(queue, "k", "a") == "reserved"
+
+
+@pytest.mark.parametrize("indexed", [False, True])
+def test_a_filter_passes_over_what_another_transaction_has(
+    queue: Session, connect: Connect, indexed: bool
+) -> None:
+    queue.define("k", filter_index=indexed)
+    queue.push_many("k", [{"key": key, "payload": {"n": 1}} for key in "abc"])
+    other = connect(autocommit=False)
+    assert keys(other.reserve("k")) == ["a"]
+    assert keys(queue.reserve("k", where={"n": 1})) == ["b"]
+    assert keys(queue.pop("k", 9, where={"n": 1})) == ["c"]
+
+
+@pytest.mark.servers("mariadb", "mysql")
+def test_what_another_transaction_has_is_not_there_for_who_waits(
+    queue: Session, connect: Connect, clock: Clock
+) -> None:
+    """PostgreSQL tells who listens when a message may be taken, and not before that."""
+    queue.push("due", "a", 0, delay_seconds=1)
+    clock.advance(2)
+    queue.push("ready", "b", 0)
+    other = connect(autocommit=False)
+    assert keys(other.reserve("due") + other.reserve("ready")) == ["a", "b"]
+    assert queue.wait(["due", "ready"], 0) is None
+    other.rollback()
+    assert (queue.wait("due", 0), queue.wait("ready", 0)) == ("due", "ready")
+
+
 def test_a_remove_waits_for_who_is_taking_the_message(
     queue: Session, connect: Connect, harness: Harness
 ) -> None:
@@ -208,6 +482,44 @@ def test_who_changes_a_group_that_is_finishing_finds_it_finished(
         assert changed.result(PATIENCE_S).state == "done"
     [(kept,)] = queue.execute("select keep_seconds from queue_group where group_name = 'g'")
     assert kept == 86_400, "a day, which is the default"
+
+
+def test_who_closes_a_group_waits_for_who_is_adding_to_it(
+    queue: Session, connect: Connect, harness: Harness
+) -> None:
+    queue.group("g", "next")
+    other = connect(autocommit=False)
+    other.push("check", None, 0, group="g")
+    with waiting(harness, connect(), lambda session: session.group("g", close=True)) as closed:
+        other.commit()
+        assert (closed.result(PATIENCE_S).state, closed.result().members) == ("closed", 1)
+
+
+def test_who_adds_to_a_group_that_is_finishing_is_refused(
+    queue: Session, connect: Connect, harness: Harness
+) -> None:
+    queue.group("g", "next")
+    other = connect(autocommit=False)
+    assert other.group("g", close=True).state == "done"
+    with waiting(harness, connect(), lambda session: session.push("check", None, 0, group="g")) as pushed:
+        other.commit()
+        with pytest.raises(Refused, match="finished"):
+            pushed.result(PATIENCE_S)
+
+
+def test_a_prune_waits_for_nobody_who_has_a_group(queue: Session, connect: Connect, clock: Clock) -> None:
+    for group in ("added to", "changed"):
+        queue.group(group, "next")
+        queue.push("check", group, 0, group=group)
+        queue.pop("check")
+    queue.prune()
+    other = connect(autocommit=False)
+    other.push("check", None, 0, group="added to")
+    other.group("changed", keep_seconds=1)
+    clock.advance(60)
+    assert queue.prune() == 0
+    other.commit()
+    assert queue.group("changed", close=True).state == "done"
 
 
 def test_the_first_permit_of_a_call_is_waited_for(queue: Session, connect: Connect, harness: Harness) -> None:

@@ -217,6 +217,18 @@ def test_redrive_leaves_alone_what_somebody_holds(queue: Session) -> None:
     assert queue.get("mail", "a") is None
 
 
+def test_redrive_takes_what_has_expired_but_not_what_was_pushed_onto_it(queue: Session, clock: Clock) -> None:
+    for key in "ab":
+        die(queue, "mail", key, 1)
+    assert keys(queue.reserve("mail.dead", None, 2, timeout_seconds=1)) == ["a", "b"]
+    assert queue.push("mail.dead", "b", "new", on_duplicate="replace").outcome == "held"
+    clock.advance(2)
+    assert queue.redrive("mail.dead") == Redriven(1, 0)
+    assert state(queue, "mail", "a") == "ready"
+    [left] = queue.reserve("mail.dead")
+    assert (left.key, left.payload) == ("b", "new")
+
+
 def test_redrive_leaves_alone_what_came_from_nowhere(queue: Session) -> None:
     queue.push("mail.dead", "pushed", 1)
     assert queue.redrive("mail.dead").went == 0

@@ -27,6 +27,21 @@ def test_a_semaphore_that_is_made_again_knows_who_holds(queue: Session) -> None:
     assert keys(queue.reserve("k", None, 5)) == ["b"]
 
 
+def test_of_a_semaphore_that_is_made_again_only_who_holds_has_a_permit(queue: Session, clock: Clock) -> None:
+    queue.semaphore("s", 9)
+    for key in ("expired", "dead", "held"):
+        queue.push("k", key, 0, semaphores=["s"])
+    queue.push("k", "delayed", 0, semaphores=["s"], delay_seconds=60)
+    assert keys(queue.reserve("k", timeout_seconds=1)) == ["expired"]
+    queue.nack(*receipts(queue.reserve("k")), final=True)
+    assert keys(queue.reserve("k.dead")) == ["dead"]
+    assert keys(queue.reserve("k")) == ["held"]
+    clock.advance(2)
+    queue.semaphore("s", None)
+    queue.semaphore("s", 9)
+    assert [one.held for one in queue.semaphores()] == [1]
+
+
 def test_a_hold_that_expired_before_the_limit_has_no_place_to_extend(queue: Session, clock: Clock) -> None:
     for key in "abc":
         queue.push("k", key, 0)

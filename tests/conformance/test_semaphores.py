@@ -93,6 +93,25 @@ def test_D5_of_several_lines_the_oldest_comes_first(queue: Session) -> None:
     assert states(queue, "old", "new") == ["ready", "waiting"]
 
 
+def test_D5_of_those_that_wait_in_a_kind_the_oldest_gets_what_has_expired(
+    queue: Session, clock: Clock
+) -> None:
+    queue.semaphore("s", 1)
+    fill(queue, "dead", kind="gone")
+    fill(queue, "old", "young")
+    assert list(hold(queue, "gone", timeout_seconds=10)) == ["dead"]
+    clock.advance(11)
+    assert list(hold(queue)) == ["old"]
+
+
+def test_D5_what_comes_for_those_that_lack_a_permit_comes_in_order(queue: Session) -> None:
+    queue.semaphore("s", 2)
+    fill(queue, "first", "second", priority=1)
+    queue.push_many("k", [{"key": key, "payload": 0} for key in "abcd"])
+    queue.semaphore("s", 0)
+    assert list(hold(queue, most=4)) == [*"abcd"]
+
+
 def test_D5_a_long_line_for_another_keeps_nobody_waiting(queue: Session) -> None:
     for name in "stu":
         queue.semaphore(name, 1)

@@ -1864,12 +1864,12 @@ begin
     declare v_entry bigint;
     declare v_pending, v_last, v_held, v_done boolean default false;
     declare v_payload, v_misfit longtext character set utf8mb4;
-    declare c cursor for
+    declare c cursor for -- dead letters are put in in the order of their keys, as everywhere
         select q.entry, q.pending is not null, q.attempts >= coalesce(q.max_attempts, in_most),
             q.reserved_at is not null
         from json_table(in_entries, '$[*]' columns (entry bigint path '$')) j
             straight_join delayed_queue q force index (primary) on q.entry = j.entry
-        order by q.entry for update /*!80000 of q */;
+        order by q.p_key, q.p_kind for update /*!80000 of q */;
     set out_ended = 0;
     set out_expired = 0;
     open c;
@@ -4662,8 +4662,8 @@ create procedure _queue_permits_wake(in in_names longtext character set utf8mb4,
 another, no hold has expired and what is read is what is newest. A line is looked at for as many as there is room for.
 in_names: the semaphores, a JSON array. in_locked: those that are locked; others are left, but for those that aren''t
 there. in_now: the time of the call.
-out_lines: those in whose lines somebody waits, a JSON array; NULL: none. out_done: false: it is left to
-_queue_permits_next, and nobody was woken.
+out_lines: those in whose lines somebody waits, in the caller''s transaction all, a JSON array; NULL: none. out_done:
+false: it is left to _queue_permits_next, and nobody was woken.
 Locks: the messages; what others have locked stays as it is.
 differs: PostgreSQL has _queue_permits_next alone; a statement costs less there.'
 begin
@@ -4687,8 +4687,8 @@ begin
             limit 1000000000) j
             left join queue_semaphore s force index (primary) on s.name = j.name
         where (s.name is null or json_contains(in_locked, json_quote(j.name)))
-            and exists (select 1 from queue_semaphore_wait w force index (queue_semaphore_wait_name)
-                where w.name = j.name)
+            and (not @pyqueue_own or exists (
+                select 1 from queue_semaphore_wait w force index (queue_semaphore_wait_name) where w.name = j.name))
         limit 1000000000) l;
     set out_done = @pyqueue_own and v_odd = 0, v_picked = '[]';
     while out_done and v_place < json_length(v_found) do
@@ -4952,7 +4952,7 @@ drop procedure if exists _queue_permits_sweep;
 create procedure _queue_permits_sweep(in in_now bigint)
     comment 'Wakes who waits for a semaphore of which permits are free or their holds have expired, in whatever kind.
 in_now: the time of the call.
-Locks: those of _queue_permits_settle; 1000 semaphores at the most.'
+Locks: 1000 semaphores at the most, then as _queue_permits_next; what others have locked is left.'
 begin
     declare v_names longtext character set utf8mb4;
     /*M!100600 set statement group_concat_max_len = 1000000000 for */
@@ -4965,7 +4965,7 @@ begin
                     and (h.until < 0 or h.until > in_now))
         order by s.name limit 1000) n;
     if v_names is not null then
-        call _queue_permits_settle(null, v_names, @pyqueue_permit_held is null, in_now);
+        call _queue_permits_settle(null, v_names, false, in_now);
     end if;
 end;
 --;
@@ -6119,12 +6119,12 @@ begin
         select count(*) into v_open from (
             select 1 from queue_group_member m force index (queue_group_member_open)
             where m.group_name = v_name and m.done_at is null limit 1) o;
-        if v_open = 0 then
-            call _queue_group_check(v_name, in_now);
-        end if;
         set v_locked = null;
         select g.group_name into v_locked from queue_group g where g.group_name = v_name for update skip locked;
         if v_locked is not null then
+            if v_open = 0 then
+                call _queue_group_check(v_name, in_now);
+            end if;
             update queue_group g set g.checked_at = in_now, g.checked_to = case when v_rows < v_left then 0
                 else v_last end
             where g.group_name = v_name;

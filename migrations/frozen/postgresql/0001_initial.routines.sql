@@ -1574,7 +1574,8 @@ declare
     v_shape jsonb;
 begin
     for v_row in
-        select q.* from delayed_queue q where q.ctid = any (in_tids) and q.scheduled_at <= in_now order by q.entry + 0
+        select q.* from delayed_queue q where q.ctid = any (in_tids) and q.scheduled_at <= in_now
+        order by q.p_key, q.p_kind -- as everywhere
     loop
         if v_row.pending is not null then
             perform _queue_end(array[v_row.entry], null::bytea[], null::text, null::text, in_now);
@@ -4174,14 +4175,14 @@ declare
         order by s.name limit 1000);
 begin
     if v_names <> '{}' then
-        perform _queue_permits_settle(null::bigint[], v_names, true, in_now);
+        perform _queue_permits_settle(null::bigint[], v_names, false, in_now);
     end if;
 end $$;
 --;
 comment on function _queue_permits_sweep(bigint) is
 $$Wakes who waits for a semaphore of which permits are free or their holds have expired, in whatever kind.
 in_now: the time of the call.
-Locks: those of _queue_permits_settle; 1000 semaphores at the most.$$;
+Locks: 1000 semaphores at the most, then as _queue_permits_next; what others have locked is left.$$;
 --;
 -- changes: delayed_queue, queue_kind, queue_semaphore_wait
 create or replace function _queue_line_up(in_entries bigint[]) returns text[] language plpgsql as $$
@@ -5427,12 +5428,10 @@ begin
             select m.member, m.entry, m.done_at from queue_group_member m
             where m.group_name = v_group.group_name and m.member > v_group.checked_to order by m.member limit v_left) o;
         perform _queue_members_end(v_gone, 'gone', null::jsonb, in_now) where v_gone is not null;
-        if not exists (select from queue_group_member m where m.group_name = v_group.group_name and m.done_at is null)
-            then
-            perform _queue_group_check(v_group.group_name, in_now);
-        end if;
         perform from queue_group g where g.group_name = v_group.group_name for no key update skip locked;
         if found then
+            perform _queue_group_check(v_group.group_name, in_now) where not exists (
+                select from queue_group_member m where m.group_name = v_group.group_name and m.done_at is null);
             update queue_group g
             set checked_at = in_now, checked_to = case when v_rows < v_left then 0 else v_last end
             where g.group_name = v_group.group_name;
@@ -8079,7 +8078,7 @@ begin
         select q.* from delayed_queue q
         where q.entry = any (v_entries) and (q.pending is not null
             or q.attempts >= coalesce(q.max_attempts, (_queue_settings(q.p_kind)).max_attempts, 2147483647))
-        order by q.entry + 0
+        order by q.p_key, q.p_kind -- dead letters are put in in the order of their keys, as everywhere
     loop
         if v_row.attempts >= coalesce(v_row.max_attempts, (_queue_settings(v_row.p_kind)).max_attempts, 2147483647) then
             perform _queue_bury(v_row.entry, v_error, in_now);

@@ -15,12 +15,12 @@ begin
     declare v_entry bigint;
     declare v_pending, v_last, v_held, v_done boolean default false;
     declare v_payload, v_misfit longtext character set utf8mb4;
-    declare c cursor for
+    declare c cursor for -- dead letters are put in in the order of their keys, as everywhere
         select q.entry, q.pending is not null, q.attempts >= coalesce(q.max_attempts, in_most),
             q.reserved_at is not null
         from json_table(in_entries, '$[*]' columns (entry bigint path '$')) j
             straight_join delayed_queue q force index (primary) on q.entry = j.entry
-        order by q.entry for update /*!80000 of q */;
+        order by q.p_key, q.p_kind for update /*!80000 of q */;
     set out_ended = 0;
     set out_expired = 0;
     open c;

@@ -72,12 +72,12 @@ begin
         select count(*) into v_open from (
             select 1 from queue_group_member m force index (queue_group_member_open)
             where m.group_name = v_name and m.done_at is null limit 1) o;
-        if v_open = 0 then
-            call _queue_group_check(v_name, in_now);
-        end if;
         set v_locked = null;
         select g.group_name into v_locked from queue_group g where g.group_name = v_name for update skip locked;
         if v_locked is not null then
+            if v_open = 0 then
+                call _queue_group_check(v_name, in_now);
+            end if;
             update queue_group g set g.checked_at = in_now, g.checked_to = case when v_rows < v_left then 0
                 else v_last end
             where g.group_name = v_name;

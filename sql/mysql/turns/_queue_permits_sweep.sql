@@ -4,7 +4,7 @@ delimiter $$
 create procedure _queue_permits_sweep(in in_now bigint)
     comment 'Wakes who waits for a semaphore of which permits are free or their holds have expired, in whatever kind.
 in_now: the time of the call.
-Locks: those of _queue_permits_settle; 1000 semaphores at the most.'
+Locks: 1000 semaphores at the most, then as _queue_permits_next; what others have locked is left.'
 begin
     declare v_names longtext character set utf8mb4;
     /*M!100600 set statement group_concat_max_len = 1000000000 for */
@@ -17,7 +17,7 @@ begin
                     and (h.until < 0 or h.until > in_now))
         order by s.name limit 1000) n;
     if v_names is not null then
-        call _queue_permits_settle(null, v_names, @pyqueue_permit_held is null, in_now);
+        call _queue_permits_settle(null, v_names, false, in_now);
     end if;
 end $$
 delimiter ;

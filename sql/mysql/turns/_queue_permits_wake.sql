@@ -8,8 +8,8 @@ create procedure _queue_permits_wake(in in_names longtext character set utf8mb4,
 another, no hold has expired and what is read is what is newest. A line is looked at for as many as there is room for.
 in_names: the semaphores, a JSON array. in_locked: those that are locked; others are left, but for those that aren''t
 there. in_now: the time of the call.
-out_lines: those in whose lines somebody waits, a JSON array; NULL: none. out_done: false: it is left to
-_queue_permits_next, and nobody was woken.
+out_lines: those in whose lines somebody waits, in the caller''s transaction all, a JSON array; NULL: none. out_done:
+false: it is left to _queue_permits_next, and nobody was woken.
 Locks: the messages; what others have locked stays as it is.
 differs: PostgreSQL has _queue_permits_next alone; a statement costs less there.'
 begin
@@ -33,8 +33,8 @@ begin
             limit 1000000000) j
             left join queue_semaphore s force index (primary) on s.name = j.name
         where (s.name is null or json_contains(in_locked, json_quote(j.name)))
-            and exists (select 1 from queue_semaphore_wait w force index (queue_semaphore_wait_name)
-                where w.name = j.name)
+            and (not @pyqueue_own or exists (
+                select 1 from queue_semaphore_wait w force index (queue_semaphore_wait_name) where w.name = j.name))
         limit 1000000000) l;
     set out_done = @pyqueue_own and v_odd = 0, v_picked = '[]';
     while out_done and v_place < json_length(v_found) do

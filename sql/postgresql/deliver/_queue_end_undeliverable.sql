@@ -5,7 +5,8 @@ declare
     v_shape jsonb;
 begin
     for v_row in
-        select q.* from delayed_queue q where q.ctid = any (in_tids) and q.scheduled_at <= in_now order by q.entry + 0
+        select q.* from delayed_queue q where q.ctid = any (in_tids) and q.scheduled_at <= in_now
+        order by q.p_key, q.p_kind -- as everywhere
     loop
         if v_row.pending is not null then
             perform _queue_end(array[v_row.entry], null::bytea[], null::text, null::text, in_now);

@@ -37,12 +37,10 @@ begin
             select m.member, m.entry, m.done_at from queue_group_member m
             where m.group_name = v_group.group_name and m.member > v_group.checked_to order by m.member limit v_left) o;
         perform _queue_members_end(v_gone, 'gone', null::jsonb, in_now) where v_gone is not null;
-        if not exists (select from queue_group_member m where m.group_name = v_group.group_name and m.done_at is null)
-            then
-            perform _queue_group_check(v_group.group_name, in_now);
-        end if;
         perform from queue_group g where g.group_name = v_group.group_name for no key update skip locked;
         if found then
+            perform _queue_group_check(v_group.group_name, in_now) where not exists (
+                select from queue_group_member m where m.group_name = v_group.group_name and m.done_at is null);
             update queue_group g
             set checked_at = in_now, checked_to = case when v_rows < v_left then 0 else v_last end
             where g.group_name = v_group.group_name;

@@ -13,11 +13,11 @@ declare
         order by s.name limit 1000);
 begin
     if v_names <> '{}' then
-        perform _queue_permits_settle(null::bigint[], v_names, true, in_now);
+        perform _queue_permits_settle(null::bigint[], v_names, false, in_now);
     end if;
 end $$;
 
 comment on function _queue_permits_sweep(bigint) is
 $$Wakes who waits for a semaphore of which permits are free or their holds have expired, in whatever kind.
 in_now: the time of the call.
-Locks: those of _queue_permits_settle; 1000 semaphores at the most.$$;
+Locks: 1000 semaphores at the most, then as _queue_permits_next; what others have locked is left.$$;

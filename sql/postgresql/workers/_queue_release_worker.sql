@@ -42,7 +42,7 @@ begin
         select q.* from delayed_queue q
         where q.entry = any (v_entries) and (q.pending is not null
             or q.attempts >= coalesce(q.max_attempts, (_queue_settings(q.p_kind)).max_attempts, 2147483647))
-        order by q.entry + 0
+        order by q.p_key, q.p_kind -- dead letters are put in in the order of their keys, as everywhere
     loop
         if v_row.attempts >= coalesce(v_row.max_attempts, (_queue_settings(v_row.p_kind)).max_attempts, 2147483647) then
             perform _queue_bury(v_row.entry, v_error, in_now);

@@ -96,6 +96,19 @@ def test_what_lies_behind_the_cursor_is_found_by_the_next_look(
     assert keys(queue.reserve("mail")) == ["late"]
 
 
+@pytest.mark.parametrize("most", [1, 2])
+@pytest.mark.parametrize("lanes", [1, 2])
+def test_a_scan_from_the_cursor_passes_over_what_another_has_locked(
+    queue: Session, connect: Connect, clock: Clock, most: int, lanes: int
+) -> None:
+    queue.reserve("mail")  # the first call of a session is another one
+    queue.push_many("mail", [{"key": key, "payload": 0} for key in "abc"])
+    other = connect(autocommit=False)
+    assert keys(other.reserve("mail")) == ["a"]
+    keep_cursor(queue, *[(0, clock.now - SECOND), (5, clock.now)][:lanes])
+    assert keys(queue.reserve("mail", None, most)) == ["b", "c"][:most]
+
+
 def test_where_nothing_is_ahead_the_start_is_looked_at(queue: Session, clock: Clock) -> None:
     queue.push("mail", "late", scheduled_at=clock.now - 60 * SECOND)
     keep_cursor(queue, (0, clock.now))
