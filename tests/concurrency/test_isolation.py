@@ -311,6 +311,27 @@ def test_a_push_onto_what_has_come_after_a_snapshot_changes_it(
         assert (answer.outcome, found.payload) == ("replaced", "newest")
 
 
+@pytest.mark.servers("mariadb", "mysql")
+@pytest.mark.parametrize("pops", [False, True], ids=["reserve", "pop"])
+def test_what_is_taken_after_a_snapshot_is_answered_as_it_is(
+    harness: Harness, queue: Session, pops: bool
+) -> None:
+    """To PostgreSQL what has come since isn't there."""
+    for level in harness.snapshot_levels:
+        kind = f"mail {level}"
+        queue.push(kind, "a", "old")
+        session = begin(harness, level)
+        session.get(kind, "a")  # this takes the snapshot
+        queue.push(kind, "a", "new", on_duplicate="replace")
+        queue.push(kind, "b", "late")
+        found, _ = committed(
+            harness,
+            session,
+            lambda one, kind=kind: one.pop(kind, 2) if pops else one.reserve(kind, None, 2),
+        )
+        assert [message.payload for message in found] == ["new", "late"]
+
+
 def test_a_snapshot_has_no_room_at_a_semaphore_that_has_less_since(harness: Harness, queue: Session) -> None:
     for level in harness.snapshot_levels:
         kind = f"mail {level}"
@@ -336,6 +357,20 @@ def test_a_snapshot_has_no_room_at_a_semaphore_where_another_holds_since(
         assert queue.reserve(kind)
         committed(harness, session, lambda one, kind=kind: one.push(kind, "c", 0, semaphores=[kind]))
         assert [one.state for one in queue.peek(kind, 9)] == ["reserved", "waiting", "waiting"]
+
+
+def test_who_has_a_snapshot_takes_no_permit_from_who_holds_since(harness: Harness, queue: Session) -> None:
+    for level in harness.snapshot_levels:
+        kind = f"mail {level}"
+        queue.semaphore(kind, 1)
+        queue.push(kind, "a", 0, semaphores=[kind])
+        session = begin(harness, level)
+        session.get(kind, "a")  # this takes the snapshot
+        assert queue.reserve(kind)
+        committed(harness, session, lambda one, kind=kind: one.semaphore(kind, 0))
+        queue.semaphore(kind, 1)
+        queue.push(kind, "b", 0, semaphores=[kind])
+        assert state(queue, kind, "b") == "waiting"
 
 
 def test_who_has_a_snapshot_wakes_who_has_come_to_a_semaphore_since(harness: Harness, queue: Session) -> None:

@@ -140,6 +140,25 @@ def test_upkeep_waits_for_nobody_who_has_a_semaphore(
     assert state(queue, "k", "b") == "ready"
 
 
+def lock(session: Session, key: str) -> None:
+    """Lock a message that waits at a semaphore, and that it waits there, as whoever is changing it does."""
+    text = "select entry from delayed_queue where p_kind = 'k' and p_key = %s for update"
+    [(entry,)] = session.execute(text, [key])
+    session.execute("select entry from queue_semaphore_wait where entry = %s for update", [entry])
+
+
+def test_a_look_for_room_goes_past_what_another_has_locked(
+    queue: Session, connect: Connect, clock: Clock
+) -> None:
+    queue.semaphore("s", 1)
+    for kind, key in (("elsewhere", "a"), ("k", "b"), ("k", "c")):
+        queue.push(kind, key, 0, semaphores=["s"])
+    assert queue.reserve("elsewhere", timeout_seconds=1)
+    clock.advance(2)
+    lock(connect(autocommit=False), "b")
+    assert keys(queue.reserve("k")) == ["c"]
+
+
 @pytest.mark.parametrize("way", ["one", "many", "several"])
 def test_a_permit_goes_past_what_another_has_locked(queue: Session, connect: Connect, way: str) -> None:
     queue.semaphore("s", 1)
@@ -150,7 +169,7 @@ def test_a_permit_goes_past_what_another_has_locked(queue: Session, connect: Con
     queue.push("k", "plain", 0)
     held = dict(zip("ap", receipts(queue.reserve("k", None, 2)), strict=True))
     other = connect(autocommit=False)
-    other.execute("select entry from delayed_queue where p_kind = 'k' and p_key = 'b' for update")
+    lock(other, "b")
     if way == "many":
         assert outcomes(queue.ack_many(held.values())) == ["acked"] * 2
     else:
@@ -221,6 +240,20 @@ def test_a_permit_that_another_is_taking_is_not_taken_back(
     assert queue.reserve("k") == []
 
 
+def test_a_place_whose_hold_another_is_extending_is_waited_for_by_nobody(
+    queue: Session, connect: Connect, clock: Clock
+) -> None:
+    queue.define("k", max_reserved=1)
+    queue.push_many("k", [{"key": key, "payload": 0} for key in "ab"])
+    [late] = receipts(queue.reserve("k", timeout_seconds=10))
+    clock.advance(11)
+    other = connect(autocommit=False)
+    assert other.extend(late, 60).outcome == "extended"
+    assert queue.reserve("k") == []
+    other.commit()
+    assert queue.reserve("k") == []
+
+
 def test_tokens_that_another_transaction_takes_are_waited_for_by_nobody(
     queue: Session, connect: Connect
 ) -> None:
@@ -260,18 +293,9 @@ def test_who_plans_what_another_is_making_waits_and_makes_it_no_second_time(
     assert queue.tick() == 0
 
 
-def test_who_ticks_waits_for_nobody_who_does(queue: Session, connect: Connect, clock: Clock) -> None:
-    queue.schedule("hourly", "k", 0, every_seconds=3600)
-    clock.advance(3600)
-    other = connect(autocommit=False)
-    assert other.tick() == 1
-    assert queue.tick() == 0
-    other.rollback()
-    assert queue.tick() == 1
-
-
 ONCE: dict[str, Callable[[Session], bool]] = {
     "unschedule": lambda s: s.unschedule("hourly"),
+    "subscribe": lambda s: s.subscribe("another", "k"),
     "unsubscribe": lambda s: s.unsubscribe("topic", "k"),
     "read_end": lambda s: s.read_end("reader"),
     "drain": lambda s: s.drain("k"),
@@ -375,17 +399,14 @@ def test_a_redrive_leaves_what_another_transaction_has(queue: Session, connect: 
     assert (state(queue, "k.dead", "a"), state(queue, "k", "b")) == ("reserved", "ready")
 
 
-@pytest.mark.parametrize("number", [1, 20])
 def test_what_comes_due_is_taken_past_what_another_has_taken(
-    queue: Session, connect: Connect, clock: Clock, number: int
+    queue: Session, connect: Connect, clock: Clock
 ) -> None:
     other = connect(autocommit=False)
-    queue.push_many("k", [{"key": f"{n}", "payload": 0} for n in range(number)], delay_seconds=1)
-    clock.advance(2)
-    assert len(other.reserve("k", None, number)) == number
-    queue.push("k", "new", 0, delay_seconds=1)
-    clock.advance(2)
-    assert keys(queue.reserve("k")) == ["new"]
+    for key, session in (("first", other), ("second", queue)):
+        queue.push("k", key, 0, delay_seconds=1)
+        clock.advance(2)
+        assert keys(session.reserve("k")) == [key]
 
 
 LATE: dict[str, Callable[[Session, str], str]] = {
@@ -522,10 +543,14 @@ def test_a_prune_waits_for_nobody_who_has_a_group(queue: Session, connect: Conne
     assert queue.group("changed", close=True).state == "done"
 
 
-def test_the_first_permit_of_a_call_is_waited_for(queue: Session, connect: Connect, harness: Harness) -> None:
+@pytest.mark.parametrize("delay_seconds", [0, 1], ids=["told of room", "come due"])
+def test_the_first_permit_of_a_call_is_waited_for(
+    queue: Session, connect: Connect, harness: Harness, clock: Clock, delay_seconds: int
+) -> None:
     """Only who has locked a semaphore leaves the next one to others, lest two wait for one another."""
     queue.semaphore("s", 1)
-    queue.push("k", "a", 0, semaphores=["s"])
+    queue.push("k", "a", 0, semaphores=["s"], delay_seconds=delay_seconds)
+    clock.advance(2)
     first = connect(autocommit=False)
     first.semaphore("s", 2)
     with waiting(harness, connect(), lambda session: keys(session.reserve("k"))) as taken:

@@ -6397,6 +6397,7 @@ begin
     declare v_now bigint;
     declare v_left, v_word, v_head, v_sketch, v_matcher, v_before text character set utf8mb4 collate /*!80017 utf8mb4_0900_bin *//*M!100600 utf8mb4_nopad_bin */;
     begin declare v_own boolean; declare v_tries int default 0; again: loop begin
+        declare continue handler for 1062 set v_changed = false; -- another has come first
         declare exit handler for 1213, 1020 call _queue_retry(v_own, v_tries);
         declare exit handler for sqlexception begin call _queue_undo(v_own); resignal; end;
         call _queue_begin(v_own);
@@ -6422,8 +6423,7 @@ begin
         if v_changed then
             insert into queue_subscription (pattern, p_kind, head, tail, sketch, matcher, subscribed_at)
             values (in_pattern, in_kind, coalesce(v_head, v_before), if(v_word in ('*', '#'), '', v_word), v_sketch,
-                    concat(v_matcher, '\\z'), v_now)
-            on duplicate key update pattern = in_pattern;
+                    concat(v_matcher, '\\z'), v_now);
         end if;
         call _queue_commit(v_own);
         leave again;

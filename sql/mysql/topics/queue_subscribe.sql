@@ -16,6 +16,7 @@ begin
     declare v_now bigint;
     declare v_left, v_word, v_head, v_sketch, v_matcher, v_before text collate exact;
     begin atomic
+        declare continue handler for 1062 set v_changed = false; -- another has come first
         call queue_now(v_now);
         call _queue_check_topic(in_pattern, 'pattern');
         call _queue_check_kind(in_kind, 95, 'kind');
@@ -38,8 +39,7 @@ begin
         if v_changed then
             insert into queue_subscription (pattern, p_kind, head, tail, sketch, matcher, subscribed_at)
             values (in_pattern, in_kind, coalesce(v_head, v_before), if(v_word in ('*', '#'), '', v_word), v_sketch,
-                    concat(v_matcher, '\\z'), v_now)
-            on duplicate key update pattern = in_pattern;
+                    concat(v_matcher, '\\z'), v_now);
         end if;
     end atomic;
     select v_changed as changed;
