@@ -15,7 +15,7 @@ import pytest
 
 from pyqueue_sql import InvalidOption, InvalidParameter, InvalidReceipt, QueueError, Refused
 from tests.concurrency.overlapping import committed
-from tests.concurrency.test_who_waits import LATE
+from tests.concurrency.test_who_waits import LATE, ONCE, unchanged
 from tests.concurrency.world import World, brief, changed
 from tests.conformance.steps import receipts, state
 from tests.sample import sample
@@ -332,6 +332,32 @@ def test_what_is_taken_after_a_snapshot_is_answered_as_it_is(
         assert [message.payload for message in found] == ["new", "late"]
 
 
+@pytest.mark.parametrize("call", ONCE)
+def test_a_change_that_another_has_made_since_the_snapshot_is_none(
+    harness: Harness, queue: Session, call: str
+) -> None:
+    unchanged(queue)
+    session = begin(harness, "repeatable read")
+    session.get("k", "a")  # this takes the snapshot
+    assert ONCE[call](queue)
+    assert not committed(harness, session, ONCE[call])[0]
+
+
+@pytest.mark.servers("mariadb", "mysql")
+def test_what_has_died_after_a_snapshot_is_redriven_whole(harness: Harness, queue: Session) -> None:
+    """To PostgreSQL it isn't dead."""
+    for level in harness.snapshot_levels:
+        kind = f"mail {level}"
+        session = begin(harness, level)
+        session.get(kind, "a")  # this takes the snapshot
+        queue.push(kind, "a", "late", priority=3)
+        queue.nack(*receipts(queue.reserve(kind)), final=True)
+        answer, _ = committed(harness, session, lambda one, kind=kind: one.redrive(f"{kind}.dead"))
+        found = queue.get(kind, "a")
+        assert found is not None
+        assert (answer.went, found.payload, found.priority) == (1, "late", 3)
+
+
 def test_a_snapshot_has_no_room_at_a_semaphore_that_has_less_since(harness: Harness, queue: Session) -> None:
     for level in harness.snapshot_levels:
         kind = f"mail {level}"
@@ -394,9 +420,9 @@ def test_the_receipt_of_a_delivery_after_the_snapshot_is_good(
     """To PostgreSQL that delivery comes after the transaction."""
     for level in harness.snapshot_levels:
         kind = f"mail {level}"
-        queue.push(kind, "a", 0)
         session = begin(harness, level)
         session.get(kind, "a")  # this takes the snapshot
+        queue.push(kind, "a", 0)
         [receipt] = receipts(queue.reserve(kind))
         answer, _ = committed(harness, session, lambda one, receipt=receipt: LATE[call](one, receipt))
         assert answer != "lost"

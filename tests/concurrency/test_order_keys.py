@@ -154,6 +154,20 @@ def test_an_old_snapshot_leaves_nobody_waiting(
         other.close()
 
 
+def test_who_ends_what_is_first_since_its_snapshot_has_the_next_be_first(
+    queue: Session, harness: Harness
+) -> None:
+    for level in harness.snapshot_levels:
+        kind = f"work {level}"
+        for key in "abc":
+            queue.push(kind, key, 0, order_key="o")
+        other = harness.connect(autocommit=False, isolation=level)
+        other.peek(kind)  # the snapshot
+        assert keys(queue.pop(kind)) == ["a"]
+        committed(harness, other, lambda one, kind=kind: one.remove(kind, "b"))
+        assert [(one.key, one.state) for one in queue.peek(kind, 9)] == [("c", "ready")]
+
+
 def test_who_comes_stands_behind_what_has_come_after_its_snapshot(queue: Session, harness: Harness) -> None:
     for level in harness.snapshot_levels:
         kind = f"work {level}"

@@ -140,11 +140,12 @@ def test_upkeep_waits_for_nobody_who_has_a_semaphore(
     assert state(queue, "k", "b") == "ready"
 
 
-def lock(session: Session, key: str) -> None:
+def lock(session: Session, key: str, waits: bool = True) -> None:
     """Lock a message that waits at a semaphore, and that it waits there, as whoever is changing it does."""
     text = "select entry from delayed_queue where p_kind = 'k' and p_key = %s for update"
     [(entry,)] = session.execute(text, [key])
-    session.execute("select entry from queue_semaphore_wait where entry = %s for update", [entry])
+    if waits:
+        session.execute("select entry from queue_semaphore_wait where entry = %s for update", [entry])
 
 
 def test_a_look_for_room_goes_past_what_another_has_locked(
@@ -159,8 +160,11 @@ def test_a_look_for_room_goes_past_what_another_has_locked(
     assert keys(queue.reserve("k")) == ["c"]
 
 
+@pytest.mark.parametrize("waits", [False, True], ids=["", "that it waits, too"])
 @pytest.mark.parametrize("way", ["one", "many", "several"])
-def test_a_permit_goes_past_what_another_has_locked(queue: Session, connect: Connect, way: str) -> None:
+def test_a_permit_goes_past_what_another_has_locked(
+    queue: Session, connect: Connect, way: str, waits: bool
+) -> None:
     queue.semaphore("s", 1)
     queue.semaphore("t", 9)
     names = ["s", "t"] if way == "several" else ["s"]
@@ -169,7 +173,7 @@ def test_a_permit_goes_past_what_another_has_locked(queue: Session, connect: Con
     queue.push("k", "plain", 0)
     held = dict(zip("ap", receipts(queue.reserve("k", None, 2)), strict=True))
     other = connect(autocommit=False)
-    lock(other, "b")
+    lock(other, "b", waits)
     if way == "many":
         assert outcomes(queue.ack_many(held.values())) == ["acked"] * 2
     else:
@@ -304,15 +308,20 @@ ONCE: dict[str, Callable[[Session], bool]] = {
 }
 
 
-@pytest.mark.parametrize("call", ONCE)
-def test_of_two_who_make_the_same_change_one_did(
-    queue: Session, connect: Connect, harness: Harness, call: str
-) -> None:
+def unchanged(queue: Session) -> None:
+    """Have there what these calls change."""
     queue.schedule("hourly", "k", 0, every_seconds=3600)
     queue.subscribe("topic", "k")
     queue.define("k", log_seconds=60)
     queue.read("k", "reader")
     queue.pause("paused")
+
+
+@pytest.mark.parametrize("call", ONCE)
+def test_of_two_who_make_the_same_change_one_did(
+    queue: Session, connect: Connect, harness: Harness, call: str
+) -> None:
+    unchanged(queue)
     first = connect(autocommit=False)
     assert ONCE[call](first)
     with waiting(harness, connect(), ONCE[call]) as second:
@@ -417,6 +426,7 @@ LATE: dict[str, Callable[[Session, str], str]] = {
     "result": lambda s, r: s.ack(r, result=1).outcome,
     "nack": lambda s, r: s.nack(r).outcome,
     "nack_many": lambda s, r: s.nack_many([r])[0].outcome,
+    "final": lambda s, r: s.nack(r, final=True).outcome,
     "move": lambda s, r: s.move(r, "to").outcome,
     "move_many": lambda s, r: s.move_many([{"receipt": r, "to_kind": "to"}])[0].outcome,
 }

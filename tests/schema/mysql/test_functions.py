@@ -207,19 +207,6 @@ def test_a_reserve_in_a_select_has_the_columns_of_the_procedure(connection: pymy
         assert queue.ack(one["receipt"]).outcome == "acked"
 
 
-def test_a_reserve_in_a_select_answers_what_has_come_after_the_snapshot(
-    connection: pymysql.Connection[Any], other: pymysql.Connection[Any]
-):
-    run(connection, "begin")
-    assert keys(connection, "k") == []  # this takes the snapshot
-    Queue(other).push("k", "a", 1)
-    try:
-        assert answer(connection, "select queue_reserve('k')")["p_key"] == "a"
-    except pymysql.OperationalError as error:
-        assert error.args[0] in VICTIM
-    run(connection, "rollback")
-
-
 def test_nothing_is_reserved_of_a_paused_kind(connection: pymysql.Connection[Any]):
     queue = Queue(connection)
     queue.push("k", "a", 1)
