@@ -14,9 +14,10 @@ from tests.conformance import test_batches as batches
 from tests.conformance.steps import keys, outcomes, receipts, state, take
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator
+    from collections.abc import Callable, Iterator, Sequence
     from concurrent.futures import Future
 
+    from pyqueue_sql import Outcome
     from tests.conformance.fixtures import Clock, Connect
     from tests.conformance.harness import Harness, Session
 
@@ -62,6 +63,29 @@ def test_acks_that_wait_for_a_line_have_not_locked_the_next(
         first.commit()
         assert outcomes(acked.result(PATIENCE_S)) == ["acked"] * 2
     assert sorted(keys(queue.reserve("k", None, 9))) == ["x", "y"]
+
+
+MANY: dict[str, tuple[str, Callable[[Session, list[str]], Sequence[Outcome]]]] = {
+    "ack_many": ("acked", lambda s, some: s.ack_many(some)),
+    "nack_many": ("retry", lambda s, some: s.nack_many(some)),
+    "extend_many": ("extended", lambda s, some: s.extend_many(some, 60)),
+    "move_many": ("moved", lambda s, some: s.move_many([{"receipt": r, "to_kind": "to"} for r in some])),
+}
+
+
+@pytest.mark.parametrize("name", MANY)
+def test_a_batch_locks_its_messages_in_the_order_of_their_entries(
+    queue: Session, connect: Connect, harness: Harness, name: str
+) -> None:
+    queue.push_many("k", [{"key": key, "payload": 0} for key in "ab"])
+    low, high = receipts(queue.reserve("k", None, 2))
+    first = connect(autocommit=False)
+    first.extend(low, 60)
+    outcome, call = MANY[name]
+    with waiting(harness, connect(), lambda session: call(session, [high, low])) as done:
+        assert queue.extend(high, 60).outcome == "extended", "it waits with nothing locked"
+        first.commit()
+        assert outcomes(done.result(PATIENCE_S)) == [outcome] * 2
 
 
 def test_dead_letters_of_one_key_go_to_their_kinds_in_order(
