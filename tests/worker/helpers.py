@@ -14,6 +14,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
 
     from pyqueue_sql.worker import WorkerOptions
+    from tests.conformance.harness import Session
 
 PATIENCE_SECONDS = 60.0
 LONG_SECONDS = 3600.0
@@ -27,6 +28,32 @@ def until(condition: Callable[[], Any], seconds: float = PATIENCE_SECONDS) -> An
         assert time.monotonic() < deadline, f"not within {seconds} s"
         time.sleep(0.01)
     return found
+
+
+def others(queue: Session) -> list[int]:
+    """Return the numbers of all other connections to the database."""
+    if "mysql" in type(queue).__module__:
+        found = queue.execute(
+            "select p.id from information_schema.processlist p"
+            " where p.db = database() and p.id <> connection_id()"
+        )
+    else:
+        found = queue.execute(
+            "select a.pid from pg_stat_activity a where a.datname = current_database()"
+            " and a.pid <> pg_backend_pid() and a.backend_type = 'client backend'"
+        )
+    return sorted(number for (number,) in found)
+
+
+def end_others(queue: Session) -> int:
+    """End all other connections to the database, as a failover does; returns how many."""
+    found = others(queue)
+    for number in found:
+        if "mysql" in type(queue).__module__:
+            queue.connection.kill(number)
+        else:
+            queue.execute("select pg_terminate_backend(%s)", [number])
+    return len(found)
 
 
 class Running:

@@ -13,7 +13,7 @@ import pytest
 from pyqueue_sql import Message, Queue
 from pyqueue_sql.worker import AsyncContext, AsyncWorker, Context, Handlers, Lost
 from pyqueue_sql.worker.watching import Listener
-from tests.worker.helpers import PATIENCE_SECONDS, until
+from tests.worker.helpers import PATIENCE_SECONDS, end_others, until
 
 if TYPE_CHECKING:
     from collections.abc import Generator
@@ -210,21 +210,3 @@ def test_a_worker_whose_connections_are_ended_goes_on(
         until(lambda: "last" in seen)
     assert failures == []
     assert queue.stats("mail")[0].total == 0
-
-
-def end_others(queue: Session) -> int:
-    """End all other connections to the database, as a failover does; returns how many."""
-    if "mysql" in type(queue).__module__:
-        found = queue.execute(
-            "select p.id from information_schema.processlist p"
-            " where p.db = database() and p.id <> connection_id()"
-        )
-        for (number,) in found:
-            queue.connection.kill(number)
-        return len(found)
-    return len(
-        queue.execute(
-            "select pg_terminate_backend(a.pid) from pg_stat_activity a where a.datname = current_database()"
-            " and a.pid <> pg_backend_pid() and a.backend_type = 'client backend'"
-        )
-    )

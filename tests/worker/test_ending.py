@@ -1,0 +1,219 @@
+"""How a worker ends: in order, in the middle of something, and without its database."""
+
+from __future__ import annotations
+
+import asyncio
+import logging
+import threading
+from typing import TYPE_CHECKING, Any
+
+import pytest
+
+from pyqueue_sql import Message, Outcome, Queue
+from pyqueue_sql.calls.connect import ConnectionFailed
+from pyqueue_sql.worker import AsyncContext, AsyncWorker, Context, Handlers, engine
+from pyqueue_sql.worker.board import Board
+from tests.worker.helpers import LONG_SECONDS, PATIENCE_SECONDS, Running, end_others, others, until
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterable
+
+    from pyqueue_sql.worker.delivery import Delivery
+    from tests.conformance.harness import Session
+    from tests.worker.helpers import Workers
+
+SOON_SECONDS = 15.0
+"""Far above what an end takes on a busy machine."""
+
+
+def test_it_leaves_no_thread_and_no_connection(queue: Session, workers: Workers) -> None:
+    handlers, contexts = Handlers(), list[Any]()
+    threads, connections = set(threading.enumerate()), others(queue)
+
+    @handlers.on("functions")
+    def function(_: Message, context: Context) -> None:
+        contexts.append(context)
+        with context.transaction():
+            pass
+
+    @handlers.on("coroutines")
+    async def coroutine(_: Message, context: AsyncContext) -> None:
+        contexts.append(context)
+        async with context.transaction():
+            pass
+
+    queue.push("functions", "a")
+    queue.push("coroutines", "a")
+    workers.drain(handlers)
+    assert len(contexts) == 2
+    until(lambda: set(threading.enumerate()) <= threads, SOON_SECONDS)
+    until(lambda: others(queue) == connections, SOON_SECONDS)
+
+
+def test_one_that_was_stopped_before_it_ran_takes_nothing(queue: Session, workers: Workers) -> None:
+    handlers = Handlers()
+    handlers.on("mail")(lambda _: None)
+    queue.push("mail", "a")
+    worker = AsyncWorker(workers.url, handlers, poll_seconds=LONG_SECONDS)
+    worker.stop()
+    Running(worker).join(SOON_SECONDS)
+    assert [one.state for one in queue.peek("mail")] == ["ready"]
+
+
+def test_what_it_gives_back_at_its_end_is_not_handled(
+    queue: Session, workers: Workers, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    handlers, held, seen = Handlers(), list[str](), list[str]()
+    running, end = threading.Event(), threading.Event()
+    add = Board.add
+
+    def adding(self: Board, deliveries: list[Delivery]) -> None:
+        held.extend(one.message.key for one in deliveries)
+        add(self, deliveries)
+
+    monkeypatch.setattr(Board, "add", adding)
+
+    @handlers.on("mail")
+    def work(message: Message) -> None:
+        if message.key == "first":
+            running.set()
+            end.wait(PATIENCE_SECONDS)
+        seen.append(message.key)
+
+    threads = set(threading.enumerate())
+    queue.push_many("mail", [{"key": f"quick {number}", "payload": None} for number in range(20)])
+    worker = workers.start(handlers)
+    until(lambda: len(seen) == 20)
+    seen.clear()
+    queue.push_many("mail", [{"key": key, "payload": None} for key in ("first", "second")])
+    assert running.wait(PATIENCE_SECONDS)
+    until(lambda: "second" in held)
+    worker.stop()
+    worker.stop()
+    worker.join()
+    assert [(one.state, one.attempts) for one in queue.peek("mail")] == [("ready", 0)] * 2
+    end.set()
+    until(lambda: set(threading.enumerate()) <= threads)
+    assert seen == ["first"]
+
+
+def test_a_coroutine_that_is_cancelled_holds_its_message_until_it_has_ended(
+    queue: Session, workers: Workers
+) -> None:
+    handlers, began, found = Handlers(), threading.Event(), list[str | None]()
+
+    @handlers.on("mail")
+    async def work(_: Message) -> None:
+        began.set()
+        try:
+            await asyncio.sleep(LONG_SECONDS)
+        finally:
+            await asyncio.sleep(0.05)
+            found.extend(one.state for one in queue.peek("mail"))
+
+    queue.push("mail", "a")
+    worker = workers.start(handlers)
+    assert began.wait(PATIENCE_SECONDS)
+    worker.stop()
+    worker.stop()
+    worker.join()
+    assert found == ["reserved"]
+    assert [(one.state, one.attempts) for one in queue.peek("mail")] == [("ready", 0)]
+
+
+def test_an_end_in_the_middle_of_a_settlement_waits_for_it(
+    queue: Session, workers: Workers, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    handlers, acked, ended = Handlers(), list[Outcome](), threading.Event()
+    settling = threading.Event()
+    handlers.on("mail")(lambda _: None)
+    ack_many, end = Queue[Any].ack_many, engine.Engine._end  # pyright: ignore[reportPrivateUsage]
+
+    def acking(self: Queue[Any], receipts: Iterable[str]) -> list[Outcome]:
+        found = ack_many(self, receipts)
+        acked.extend(found)
+        settling.set()
+        assert ended.wait(PATIENCE_SECONDS)
+        return found
+
+    async def ending(self: engine.Engine, tasks: list[asyncio.Task[None]]) -> None:
+        asyncio.get_running_loop().call_later(0.05, ended.set)
+        await end(self, tasks)
+
+    monkeypatch.setattr(Queue, "ack_many", acking)
+    monkeypatch.setattr(engine.Engine, "_end", ending)
+    queue.push("mail", "a")
+    worker = workers.start(handlers)
+    assert settling.wait(PATIENCE_SECONDS)
+    worker.stop()
+    worker.stop()
+    worker.join()
+    assert [one.outcome for one in acked] == ["acked"]
+
+
+@pytest.fixture
+def away(monkeypatch: pytest.MonkeyPatch) -> threading.Event:
+    """Once it is set no worker gets a connection any more."""
+    away, connect = threading.Event(), engine.connect
+
+    def connecting(url: str, **settings: Any) -> Any:
+        if away.is_set():
+            raise ConnectionFailed("nobody is there", away=True)
+        return connect(url, **settings)
+
+    monkeypatch.setattr(engine, "connect", connecting)
+    return away
+
+
+def lose(queue: Session, away: threading.Event, said: Callable[[], str]) -> None:
+    """Take the database away from a worker that polls, and wait until it has seen that."""
+    away.set()
+    end_others(queue)
+    until(lambda: "reserve: nobody is there; trying again" in said())
+
+
+def test_without_its_database_it_ends_at_once(
+    queue: Session, workers: Workers, away: threading.Event, caplog: pytest.LogCaptureFixture
+) -> None:
+    handlers, seen = Handlers(), list[str]()
+
+    @handlers.on("mail")
+    def note(message: Message) -> None:
+        seen.append(message.key)
+
+    queue.push("mail", "a")
+    with caplog.at_level(logging.WARNING):
+        running = workers.start(handlers, notify=False, poll_seconds=0.05)
+        until(lambda: seen and queue.stats("mail")[0].acked_total == 1)
+        lose(queue, away, lambda: caplog.text)
+        running.stop()
+        running.join(SOON_SECONDS)
+
+
+def test_what_it_can_not_give_back_it_leaves_to_the_end_of_the_hold(
+    queue: Session,
+    workers: Workers,
+    away: threading.Event,
+    caplog: pytest.LogCaptureFixture,
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    handlers, began, end = Handlers(), threading.Event(), threading.Event()
+    monkeypatch.setattr(engine, "GIVE_UP_SECONDS", 0.1)
+
+    @handlers.on("mail", timeout_seconds=LONG_SECONDS)
+    def work(_: Message) -> None:
+        began.set()
+        end.wait(PATIENCE_SECONDS)
+
+    queue.push("mail", "a")
+    options: dict[str, Any] = {"notify": False, "poll_seconds": 0.05, "grace_seconds": LONG_SECONDS}
+    with caplog.at_level(logging.WARNING):
+        running = workers.start(handlers, concurrency=2, **options)
+        assert began.wait(PATIENCE_SECONDS)
+        lose(queue, away, lambda: caplog.text)
+        running.stop()
+        running.stop()
+        running.join(SOON_SECONDS)
+        assert "not given back: nobody is there" in caplog.text
+    end.set()
+    assert [one.state for one in queue.peek("mail")] == ["reserved"]
