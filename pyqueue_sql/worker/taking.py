@@ -5,7 +5,6 @@ from __future__ import annotations
 import asyncio
 import contextlib
 import time
-from collections import deque
 from collections.abc import Callable, Iterable
 from typing import TYPE_CHECKING, Any
 
@@ -61,7 +60,7 @@ class Taker:
         self._takes = link
         self._failed = failed
         self._woken = asyncio.Event()
-        self._turns = deque(handlers)
+        self._turns = [*handlers]
         self._left = settings.max_messages
         looks = LOOKS_SECONDS if keeper.listens else ()
         poll = settings.poll_seconds * (POLLS_A_WAIT if waits is not None else 1)
@@ -99,10 +98,9 @@ class Taker:
     async def _round(self) -> bool:
         """Reserve once for each kind that it is time for; returns whether anything came."""
         found = False
-        self._turns.rotate(-1)
         if not self._settings.drain:
             await self._look()
-        for kind in self._turns:
+        for kind in [*self._turns]:
             watch, room = self._watches[kind], self._room(kind)
             if self._stopping.is_set or not room:
                 continue
@@ -112,6 +110,8 @@ class Taker:
             deliveries = await self._reserve(kind, room)
             if deliveries:
                 found = True
+                self._turns.remove(kind)  # to the end: not by rounds, of which a message may make two or three
+                self._turns.append(kind)
                 watch.came()
                 self._board.add(deliveries)
             else:

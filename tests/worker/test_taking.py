@@ -1,0 +1,137 @@
+"""What a worker takes: from which kind, how many kinds there may be, and what it does where it can't."""
+
+from __future__ import annotations
+
+import asyncio
+import threading
+from typing import TYPE_CHECKING, Any
+
+import pytest
+
+from pyqueue_sql import Message, Queue
+from pyqueue_sql.worker import Handlers, Worker, keeping, pace, running
+from pyqueue_sql.worker.board import Board
+from tests.worker.helpers import LONG_SECONDS, PATIENCE_SECONDS, Running, until
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable
+
+    from pyqueue_sql import Reserved
+    from pyqueue_sql.worker.delivery import Delivery
+    from tests.conformance.harness import Session
+    from tests.worker.helpers import Workers
+
+
+def test_an_error_of_the_driver_in_a_reserve_ends_it(
+    queue: Session, workers: Workers, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def wrong(self: Queue[Any], *_: object, **__: object) -> None:
+        with self.connection.cursor() as cursor:
+            cursor.execute("select no_such_column from no_such_table")
+
+    monkeypatch.setattr(Queue, "reserve", wrong)
+    handlers = Handlers()
+    handlers.on("mail")(lambda _: None)
+    with pytest.raises(Exception, match="no_such_table"):
+        Running(Worker(workers.url, handlers)).join()
+    assert queue.workers() == [], "it has left"
+
+
+def test_one_that_drains_looks_again_for_what_was_pushed_while_it_looked(
+    queue: Session, workers: Workers, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    handlers, seen = Handlers(), list[str]()
+    looked, settled = threading.Event(), threading.Event()
+    reserve, forget = Queue[Any].reserve, Board.forget
+
+    @handlers.on("mail")
+    def work(message: Message) -> None:
+        if message.key == "first":
+            assert looked.wait(PATIENCE_SECONDS)
+            queue.push("mail", "second")
+        seen.append(message.key)
+
+    def reserving(self: Queue[Any], *args: Any, **options: Any) -> list[Reserved]:
+        found = reserve(self, *args, **options)
+        if not found and not looked.is_set():
+            looked.set()
+            assert settled.wait(PATIENCE_SECONDS)
+        return found
+
+    def forgetting(self: Board, deliveries: Iterable[Delivery]) -> None:
+        given = list(deliveries)
+        forget(self, given)
+        if given:
+            settled.set()
+
+    queue.push("mail", "first")
+    monkeypatch.setattr(Queue, "reserve", reserving)
+    monkeypatch.setattr(Board, "forget", forgetting)
+    workers.drain(handlers, concurrency=2)
+    assert seen == ["first", "second"]
+
+
+def test_kinds_take_turns_where_nothing_is_taken_ahead(
+    queue: Session, workers: Workers, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(pace, "HORIZON_SECONDS", 0.0)
+    handlers, order = Handlers(), list[str]()
+    for kind in ("one", "other"):
+        handlers.on(kind)(lambda message: order.append(message.kind))
+        queue.push_many(kind, [{"key": str(number), "payload": None} for number in range(20)])
+    workers.drain(handlers)
+    assert order == ["one", "other"] * 20
+
+
+def test_what_waits_goes_back_where_its_handler_turns_out_to_be_slow(
+    queue: Session, workers: Workers, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(keeping, "TICK_SECONDS", 0.05)
+    monkeypatch.setattr(pace, "HORIZON_SECONDS", LONG_SECONDS)
+    handlers, end = Handlers(), threading.Event()
+
+    @handlers.on("mail")
+    def work(message: Message) -> None:
+        if message.key.startswith("slow"):
+            end.wait(PATIENCE_SECONDS)
+
+    queue.push_many("mail", [{"key": f"quick {number}", "payload": None} for number in range(20)])
+    with workers.running(handlers):
+        until(lambda: queue.stats("mail")[0].acked_total == 20)
+        queue.push_many("mail", [{"key": f"slow {number}", "payload": None} for number in range(20)])
+        until(lambda: queue.stats("mail")[0].reserved > 2)
+        monkeypatch.setattr(pace, "HORIZON_SECONDS", 0.0)
+        until(lambda: queue.stats("mail")[0].reserved == 2)  # one runs, and one is next
+        assert {one.attempts for one in queue.peek("mail", 20) if one.state == "ready"} == {0}
+        end.set()
+
+
+def test_coroutines_that_never_wait_let_the_event_loop_go_on(
+    queue: Session, workers: Workers, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(running, "TURN_SECONDS", -1.0)
+    handlers, turns, found = Handlers(), list[None](), list[int]()
+
+    @handlers.on("mail")
+    async def work(_: Message) -> None:
+        found.append(len(turns))
+        asyncio.get_running_loop().call_soon(turns.append, None)
+
+    queue.push_many("mail", [{"key": str(number), "payload": None} for number in range(10)])
+    workers.drain(handlers)
+    assert found == [*range(10)]
+
+
+def test_more_kinds_than_a_call_takes(queue: Session, workers: Workers) -> None:
+    handlers, seen = Handlers(), list[str]()
+    kinds = [f"kind {number}" for number in range(keeping.KINDS_A_CALL + 1)]
+    for kind in kinds:
+        handlers.on(kind)(lambda message: seen.append(message.kind))
+    queue.push(kinds[0], "a")
+    queue.push(kinds[-1], "a")
+    with workers.running(handlers, poll_seconds=0.5):
+        until(lambda: sorted(seen) == [kinds[0], kinds[-1]])
+        assert [one.kinds for one in queue.workers()] == [None]
+        for kind in (kinds[0], kinds[-1]):
+            queue.push(kind, "b")
+            until(lambda kind=kind: seen[-1] == kind)
