@@ -110,7 +110,7 @@ class Taker:
             deliveries = await self._reserve(kind, room)
             if deliveries:
                 found = True
-                self._turns.remove(kind)  # to the end: not by rounds, of which a message may make two or three
+                self._turns.remove(kind)  # to the end: not by rounds, of which a message may make two
                 self._turns.append(kind)
                 watch.came()
                 self._board.add(deliveries)
