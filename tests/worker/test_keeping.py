@@ -1,0 +1,184 @@
+"""What keeps messages a worker's own: when holds are renewed, and what happens where a session is lost."""
+
+from __future__ import annotations
+
+import logging
+import threading
+import time
+from types import SimpleNamespace
+from typing import TYPE_CHECKING, Any
+
+import pytest
+
+from pyqueue_sql import Message, Outcome, Queue
+from pyqueue_sql.worker import Handlers, keeping, taking
+from tests.worker.helpers import LONG_SECONDS, PATIENCE_SECONDS, end_others, until
+from tests.worker.test_pooler import durable
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable
+
+    from tests.conformance.harness import Session
+    from tests.worker.helpers import Workers
+
+SOON_SECONDS = 10.0
+"""Far below a heartbeat here, and far above what it takes on a busy machine."""
+
+
+class Later:
+    """The clock of what keeps a worker up, which is ahead."""
+
+    def __init__(self) -> None:
+        self.ahead = 0.0
+        self._asked = 0
+
+    def monotonic(self) -> float:
+        self._asked += 1
+        return time.monotonic() + self.ahead
+
+    def pass_by(self) -> None:
+        """Wait until all that is due has been done."""
+        before = self._asked
+        until(lambda: self._asked > before + 10)
+
+
+@pytest.fixture
+def later(monkeypatch: pytest.MonkeyPatch) -> Later:
+    later = Later()
+    monkeypatch.setattr(keeping, "TICK_SECONDS", 0.02)
+    monkeypatch.setattr(keeping, "time", SimpleNamespace(monotonic=later.monotonic))
+    return later
+
+
+@pytest.fixture
+def extended(monkeypatch: pytest.MonkeyPatch) -> list[str]:
+    """The outcomes of renewals, as they come."""
+    found, extend_many = list[str](), Queue[Any].extend_many
+
+    def extending(self: Queue[Any], receipts: Iterable[str], seconds: float) -> list[Outcome]:
+        outcomes = extend_many(self, receipts, seconds)
+        found.extend(one.outcome for one in outcomes)
+        return outcomes
+
+    monkeypatch.setattr(Queue, "extend_many", extending)
+    return found
+
+
+def test_a_hold_is_renewed_once_it_is_half_over_and_lost_once(
+    queue: Session, workers: Workers, later: Later, extended: list[str], caplog: pytest.LogCaptureFixture
+) -> None:
+    handlers, held, end = Handlers(), list[str](), threading.Event()
+
+    @handlers.on("mail", timeout_seconds=1000)
+    def work(message: Message) -> None:
+        held.append(message.receipt or "")
+        end.wait(PATIENCE_SECONDS)
+
+    queue.push("mail", "a")
+    with caplog.at_level(logging.WARNING), workers.running(handlers, heartbeat_seconds=LONG_SECONDS):
+        until(lambda: held)
+        later.ahead = 450
+        later.pass_by()
+        assert extended == []
+        later.ahead = 550
+        until(lambda: extended)
+        later.pass_by()
+        assert extended == ["extended"]
+        queue.ack(held[0])
+        later.ahead = 1100
+        until(lambda: "lost while its handler ran" in caplog.text)
+        later.ahead = 1700
+        later.pass_by()
+        assert extended == ["extended", "lost"]
+        end.set()
+
+
+def test_what_is_settled_just_now_is_not_lost(
+    queue: Session,
+    workers: Workers,
+    later: Later,
+    extended: list[str],
+    caplog: pytest.LogCaptureFixture,
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    handlers, acked, ack_many = Handlers(), threading.Event(), Queue[Any].ack_many
+    handlers.on("mail", timeout_seconds=1000)(lambda _: None)
+
+    def acking(self: Queue[Any], receipts: Iterable[str]) -> list[Outcome]:
+        found = ack_many(self, receipts)
+        acked.set()
+        until(lambda: extended)
+        return found
+
+    monkeypatch.setattr(Queue, "ack_many", acking)
+    queue.push("mail", "a")
+    with caplog.at_level(logging.WARNING), workers.running(handlers, heartbeat_seconds=LONG_SECONDS):
+        assert acked.wait(PATIENCE_SECONDS)
+        later.ahead = 550
+        until(lambda: extended)
+    assert extended == ["lost"]
+    assert caplog.text == ""
+
+
+def test_one_that_has_lost_its_connections_is_registered_again_at_once(
+    queue: Session, workers: Workers, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(keeping, "TICK_SECONDS", 0.02)
+    handlers = Handlers()
+    handlers.on("mail")(lambda _: None)
+    with workers.running(handlers, heartbeat_seconds=LONG_SECONDS) as running:
+        queue.push("mail", "a")
+        until(lambda: queue.stats("mail")[0].acked_total == 1)
+        [first] = queue.workers()
+        assert end_others(queue) >= 2
+        until(lambda: [one.heartbeat_at for one in queue.workers()] > [first.heartbeat_at], SOON_SECONDS)
+        until(lambda: [one.alive for one in queue.workers()] == [True], SOON_SECONDS)
+        assert running.error is None
+
+
+@pytest.mark.servers("postgresql")
+def test_a_session_that_listens_and_is_lost_listens_again(
+    queue: Session, workers: Workers, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(taking, "LOOKS_SECONDS", (0.0,))
+    handlers, seen = Handlers(), list[str]()
+    handlers.on("mail")(lambda message: seen.append(message.key))
+
+    def sessions(of: str) -> set[int]:
+        found = queue.execute(
+            "select a.pid from pg_stat_activity a where a.datname = current_database()"
+            " and a.pid <> pg_backend_pid() and a.state = 'idle' and a.query like %s",
+            [f"%queue_{of}%"],
+        )
+        return {number for (number,) in found}
+
+    with workers.running(handlers):
+        [first] = until(lambda: sessions("listen"))
+        queue.execute("select pg_terminate_backend(%s)", [first])
+        until(lambda: (sessions("listen") | sessions("heartbeat")) - {first}, SOON_SECONDS)
+        queue.push("mail", "a")
+        until(lambda: seen, SOON_SECONDS)
+
+
+@pytest.mark.servers("postgresql")
+def test_what_is_acked_is_on_the_disk(
+    queue: Session, workers: Workers, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    handlers, found = Handlers(), dict[str, str]()
+    handlers.on("mail")(lambda _: None)
+
+    def noting(name: str) -> None:
+        call = getattr(Queue, name)
+
+        def noted(self: Queue[Any], *args: Any, **options: Any) -> Any:
+            [(found[name],)] = self.connection.execute("show synchronous_commit").fetchall()
+            return call(self, *args, **options)
+
+        monkeypatch.setattr(Queue, name, noted)
+
+    noting("reserve")
+    noting("ack_many")
+    queue.push("mail", "a")
+    with durable(queue):
+        workers.drain(handlers)
+    assert found == {"reserve": "off", "ack_many": "on"}
