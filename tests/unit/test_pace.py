@@ -34,6 +34,14 @@ def test_what_is_slow_is_not_taken_ahead() -> None:
     assert pace.ahead("other") > 0
 
 
+def test_what_is_taken_ahead_is_by_the_handlers_that_there_are_and_the_kinds_that_share_them() -> None:
+    for slots, kinds, limit, ahead in ((8, 1, None, 40), (8, 1, 2, 10), (8, 1, 100, 40), (8, 2, None, 20)):
+        pace = Pace(slots, kinds)
+        pace.got("kind", 1000)
+        pace.took("kind", 0.1)
+        assert pace.ahead("kind", limit) == ahead
+
+
 def test_what_runs_for_long_counts_before_it_ends() -> None:
     pace = Pace(1, 1)
     pace.got("kind", 1000)
@@ -54,6 +62,37 @@ def test_a_whole_batch_is_taken_ahead_as_soon_as_there_is_room_for_one_and_no_si
         board.pace.took("mail", quick)
         rooms.append(board.room("mail"))
     assert rooms == [10, 10, 10, 0], "41 may wait, four times the last batch and one"
+
+
+def test_there_is_room_for_as_many_as_can_run_at_once() -> None:
+    handlers = Handlers()
+    handlers.on("few", concurrency=2)(lambda _: None)
+    handlers.on("many")(lambda _: None)
+
+    @handlers.on("coroutines")
+    async def coroutine(_: object) -> None: ...
+
+    board = Board(handlers, 6, lambda: None)
+
+    def rooms() -> list[int]:
+        return [board.room(kind) for kind in ("few", "many", "coroutines")]
+
+    def add(kind: str) -> None:
+        given: Any = SimpleNamespace(kind=kind)
+        board.add([Delivery(given, handlers[kind], f"{len(board.held)}", 0.0, 0.0)])
+
+    assert rooms() == [2, 6, 6]
+    add("few")
+    assert rooms() == [1, 5, 6]
+    taken = board.take(False)
+    assert taken is not None
+    assert rooms() == [1, 5, 6]
+    for kind in ("few", "many", "coroutines"):
+        add(kind)
+    assert rooms() == [0, 3, 5]
+    board.pace.took("few", 60.0)
+    assert board.take(False, taken) is not None
+    assert board.room("few") == 1
 
 
 def test_pauses_grow_and_differ() -> None:

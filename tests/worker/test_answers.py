@@ -3,13 +3,16 @@
 from __future__ import annotations
 
 import asyncio
+import logging
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import pytest
 
 from pyqueue_sql import AsyncQueue, Message, Queue
 from pyqueue_sql.worker import AsyncContext, Context, Handlers, Lost, Move, Reject, Retry, Snooze
+from pyqueue_sql.worker.delivery import Delivery, Settlement
+from pyqueue_sql.worker.settling import settle
 
 if TYPE_CHECKING:
     from tests.conformance.harness import Session
@@ -128,6 +131,58 @@ def test_answers(queue: Session, workers: Workers) -> None:
         assert (moved.payload, moved.priority) == ({"moved": True}, 3)
         for kind in ("work", "work.dead", "next"):
             queue.purge(kind)
+
+
+@pytest.mark.parametrize("raised", [False, True])
+def test_an_answer_is_no_failure_in_the_log(
+    queue: Session, workers: Workers, raised: bool, caplog: pytest.LogCaptureFixture
+) -> None:
+    handlers = Handlers()
+
+    @handlers.on("work")
+    def work(_: Message) -> Snooze:
+        if raised:
+            raise Snooze(3000)
+        return Snooze(3000)
+
+    queue.push("work", "a")
+    with caplog.at_level(logging.WARNING, "pyqueue_sql"):
+        workers.drain(handlers)
+    assert caplog.text == ""
+
+
+def test_a_move_that_the_queue_refuses_takes_none_along(queue: Session) -> None:
+    handlers = Handlers()
+    handlers.on("work")(lambda _: None)
+    queue.push_many("work", [{"key": key, "payload": None} for key in ("a", "wrong", "b")])
+    deliveries = [
+        Delivery(one, handlers["work"], one.receipt, 0.0, 0.0) for one in queue.reserve("work", "me", 3)
+    ]
+    for one in deliveries:
+        to_kind = "x" * 200 if one.message.key == "wrong" else "next"
+        one.settlement = Settlement("move", {"to_kind": to_kind})
+    found = {one.message.key: outcome for one, outcome in settle(queue, deliveries)}
+    assert found == {"a": "moved", "wrong": "retry", "b": "moved"}
+
+
+def test_a_transaction_has_the_connection_of_the_one_before(queue: Session, workers: Workers) -> None:
+    handlers, found = Handlers(), dict[str, list[Any]]()
+
+    @handlers.on("functions")
+    def function(message: Message, context: Context) -> None:
+        with context.transaction() as own:
+            found.setdefault(message.kind, []).append(own.connection)
+
+    @handlers.on("coroutines")
+    async def coroutine(message: Message, context: AsyncContext) -> None:
+        async with context.transaction() as own:
+            found.setdefault(message.kind, []).append(own.connection)
+
+    for kind in handlers:
+        queue.push_many(kind, [{"key": key, "payload": None} for key in "ab"])
+    workers.drain(handlers)
+    for first, second in found.values():
+        assert first is second
 
 
 def test_of_what_is_long_as_much_is_kept_as_says_why(queue: Session, workers: Workers) -> None:

@@ -27,7 +27,7 @@ SOON_SECONDS = 15.0
 
 
 def test_it_leaves_no_thread_and_no_connection(queue: Session, workers: Workers) -> None:
-    handlers, contexts = Handlers(), list[Any]()
+    handlers, contexts, errors = Handlers(), list[Any](), list[Exception]()
     threads, connections = set(threading.enumerate()), set(others(queue))
 
     @handlers.on("functions")
@@ -42,10 +42,26 @@ def test_it_leaves_no_thread_and_no_connection(queue: Session, workers: Workers)
         async with context.transaction():
             pass
 
-    queue.push("functions", "a")
-    queue.push("coroutines", "a")
+    @handlers.on("failures")
+    def failure(_: Message, context: Context) -> None:
+        try:
+            with context.transaction():
+                raise LookupError
+        except LookupError as error:
+            errors.append(error)
+
+    @handlers.on("failures of coroutines")
+    async def failure_of_coroutine(_: Message, context: AsyncContext) -> None:
+        try:
+            async with context.transaction():
+                raise LookupError
+        except LookupError as error:
+            errors.append(error)
+
+    for kind in handlers:
+        queue.push(kind, "a")
     workers.drain(handlers)
-    assert len(contexts) == 2
+    assert (len(contexts), len(errors)) == (2, 2)
     until(lambda: set(threading.enumerate()) <= threads, SOON_SECONDS)
     until(lambda: set(others(queue)) <= connections, SOON_SECONDS)
 

@@ -126,7 +126,8 @@ def test_one_that_has_lost_its_connections_is_registered_again_at_once(
     monkeypatch.setattr(keeping, "TICK_SECONDS", 0.02)
     handlers = Handlers()
     handlers.on("mail")(lambda _: None)
-    with workers.running(handlers, heartbeat_seconds=LONG_SECONDS) as running:
+    # one that isn't asked for upkeep has no other reason to look
+    with workers.running(handlers, heartbeat_seconds=LONG_SECONDS, upkeep=False) as running:
         queue.push("mail", "a")
         until(lambda: queue.stats("mail")[0].acked_total == 1)
         [first] = queue.workers()
@@ -152,7 +153,7 @@ def test_a_session_that_listens_and_is_lost_listens_again(
         )
         return {number for (number,) in found}
 
-    with workers.running(handlers):
+    with workers.running(handlers, heartbeat_seconds=LONG_SECONDS, upkeep=False):
         [first] = until(lambda: sessions("listen"))
         queue.execute("select pg_terminate_backend(%s)", [first])
         until(lambda: (sessions("listen") | sessions("heartbeat")) - {first}, SOON_SECONDS)

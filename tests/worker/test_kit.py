@@ -96,6 +96,18 @@ def test_drain_in_an_event_loop(queue: Session) -> None:
     assert asyncio.run(inside()) == ["LookupError"]
 
 
+def test_drain_can_be_interrupted(queue: Session) -> None:
+    handlers = Handlers()
+
+    @handlers.on("a")
+    def interrupted(_: Message) -> None:
+        raise KeyboardInterrupt
+
+    queue.push("a", "x")
+    with pytest.raises(KeyboardInterrupt):
+        drain(queue, handlers)
+
+
 def test_drain_of_what_never_ends_ends(queue: Session) -> None:
     handlers = Handlers()
 

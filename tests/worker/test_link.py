@@ -25,14 +25,15 @@ if TYPE_CHECKING:
 class Away:
     """Opens connections to a database that isn't there for so many times."""
 
-    def __init__(self, url: str, failures: int) -> None:
+    def __init__(self, url: str, failures: int, *, busy: bool = False) -> None:
         self.url = url
         self.failures = failures
+        self.busy = busy
 
     def __call__(self) -> Any:
         self.failures -= 1
         if self.failures >= 0:
-            raise ConnectionFailed("nobody is there")
+            raise ConnectionFailed("nobody is there", busy=self.busy)
         return Queue(connect(self.url))
 
 
@@ -111,6 +112,38 @@ def test_a_link_waits_for_a_database_until_it_is_time_to_end(harness: Harness) -
         await other.close()
 
     asyncio.run(run())
+
+
+def test_a_server_that_says_that_it_is_starting_is_waited_for_in_any_case(harness: Harness) -> None:
+    async def run() -> None:
+        link = Link("test", Away(harness.url, 1, busy=True), Ending())
+        assert await link.call(lambda queue: queue.reserve("mail"), patient=False) == []
+        assert link.reopened_at == float("-inf"), "it is the first connection"
+        await link.call(lambda queue: queue.connection.close())
+        assert await link.call(lambda queue: queue.reserve("mail"), patient=False) == []
+        assert link.reopened_at <= time.monotonic() < link.reopened_at + PATIENCE_SECONDS
+        await link.close()
+
+    asyncio.run(run())
+
+
+def test_what_worked_before_is_tried_again_whatever_the_reason(harness: Harness) -> None:
+    failures = [False, True, False]
+
+    def work(queue: Queue[Any]) -> list[Any]:
+        if failures.pop(0):
+            with queue.connection.cursor() as cursor:
+                cursor.execute("select no_such_column from no_such_table")
+        return queue.reserve("mail")
+
+    async def run() -> None:
+        link = Link("test", lambda: Queue(connect(harness.url)), Ending())
+        for _ in range(2):
+            assert await link.call(work) == []
+        await link.close()
+
+    asyncio.run(run())
+    assert failures == []
 
 
 def test_what_never_worked_is_not_tried_for_ever(harness: Harness) -> None:

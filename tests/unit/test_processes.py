@@ -1,0 +1,95 @@
+"""Processes of a worker: when one that died is started again, and when one that doesn't end is killed."""
+
+from __future__ import annotations
+
+import multiprocessing
+from types import SimpleNamespace
+from typing import Any
+
+import pytest
+
+from pyqueue_sql.worker import Handlers, processes
+from pyqueue_sql.worker.processes import KILL_SECONDS, SOUND_SECONDS, Start
+
+GRACE_SECONDS = 7.0
+
+
+class Child:
+    """A process that does as it is told by the test."""
+
+    def __init__(self, **_: Any) -> None:
+        self.exitcode: int | None = None
+        self.killed = False
+        self.sentinel = 0
+
+    def start(self) -> None:
+        pass
+
+    def join(self) -> None:
+        pass
+
+    def is_alive(self) -> bool:
+        return self.exitcode is None
+
+    def kill(self) -> None:
+        self.killed = True
+
+
+class Place:
+    """The place of a process, at a time that the test sets."""
+
+    def __init__(self, monkeypatch: pytest.MonkeyPatch) -> None:
+        self.now = 1000.0
+        self.place = processes._Place(1)  # pyright: ignore[reportPrivateUsage]
+        self._start = Start("", Handlers(), {"grace_seconds": GRACE_SECONDS}, None)
+        monkeypatch.setattr(processes, "time", SimpleNamespace(monotonic=lambda: self.now))
+        context = SimpleNamespace(Process=Child)
+        monkeypatch.setattr(multiprocessing, "get_context", lambda _: context)
+
+    def look(self, stopped_at: float | None = None) -> Any:
+        """Look after it; returns the process that is there now, None: none is."""
+        processes._look_after(self.place, self._start, stopped_at)  # pyright: ignore[reportPrivateUsage]
+        return self.place.process
+
+    def dies(self, status: int = 1) -> float:
+        """Have the process end; returns after how long there is another one."""
+        self.look().exitcode = status
+        died, found = self.now, self.look()
+        while found is None and self.now < died + 60:
+            self.now += 0.01
+            found = self.look()
+        return self.now - died
+
+
+@pytest.fixture
+def place(monkeypatch: pytest.MonkeyPatch) -> Place:
+    return Place(monkeypatch)
+
+
+def test_one_that_dies_again_and_again_is_started_later_each_time(place: Place) -> None:
+    pauses = [place.dies() for _ in range(12)]
+    assert 0.1 <= pauses[0] <= 1.01
+    assert all(3 <= pause <= 30.01 for pause in pauses[6:])
+    place.now += SOUND_SECONDS + 1
+    assert 0.1 <= place.dies() <= 1.01, "it was sound for a while"
+
+
+def test_one_that_is_done_is_not_started_again(place: Place) -> None:
+    assert place.dies(0) > 59
+    assert place.place.is_done
+
+
+def test_one_that_died_while_all_end_is_not_started_again(place: Place) -> None:
+    place.look().exitcode = 1
+    assert place.look(stopped_at=place.now) is None
+    assert place.place.is_done
+
+
+def test_one_that_does_not_end_is_killed(place: Place) -> None:
+    child, stopped_at = place.look(), place.now
+    place.now += GRACE_SECONDS + KILL_SECONDS
+    place.look(stopped_at)
+    assert not child.killed
+    place.now += 0.1
+    place.look(stopped_at)
+    assert child.killed
