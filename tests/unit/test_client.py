@@ -368,6 +368,42 @@ def test_an_error_after_the_rows_is_an_error(innodb_url: str):
                 Queue(connection).ack("x")
 
 
+@pytest.mark.servers("mariadb", "mysql")
+def test_so_are_a_victim_and_a_late_error_of_coroutines(innodb_url: str):
+    made = (
+        "create table tries (n int) engine = myisam",
+        "create procedure queue_prune(in in_max_rows bigint) begin insert into tries values (1);"
+        " if (select count(*) from tries) < in_max_rows then"
+        " signal sqlstate '40001' set message_text = 'victim', mysql_errno = 1213; end if;"
+        " select count(*) as pruned from tries; delete from tries; end",
+        "create procedure queue_ack(in in_receipt text, in in_options text)"
+        " begin select in_receipt as receipt, 'acked' as outcome; select 1;"
+        " signal sqlstate 'PQ005' set message_text = 'late', mysql_errno = 31005; end",
+    )
+
+    async def scenario() -> None:
+        settings = mysql_settings(innodb_url)
+        connection = await aiomysql.connect(db=settings.pop("database"), **settings, autocommit=True)
+        async with connection.cursor() as cursor:
+            for text in made:
+                await cursor.execute(text)
+        queue = AsyncQueue(connection)
+        assert await queue.prune(6) == 6
+        with pytest.raises(pymysql.OperationalError, match="victim"):
+            await queue.prune(7)
+        for _ in range(2):
+            with pytest.raises(InvalidReceipt, match="late"):
+                await queue.ack("x")
+        async with connection.cursor() as cursor:
+            await cursor.execute("delete from tries")
+        await connection.begin()
+        with pytest.raises(pymysql.OperationalError, match="victim"):
+            await queue.prune(2)
+        await connection.ensure_closed()
+
+    asyncio.run(scenario())
+
+
 def test_async_awaits_the_same(harness: Harness):
     async def scenario() -> None:
         if harness.url.startswith("postgresql"):

@@ -245,10 +245,12 @@ def test_what_else_an_error_says():
         return [name for name in ("missing", "lost", "victim", "passes") if getattr(failure, name)]
 
     assert all(said(number) == ["missing"] for number in (1049, 1146, 1305))
-    assert all(said(number) == ["lost", "passes"] for number in (0, 1053, 1927, 2006, 2013))
-    assert all(said(number) == ["victim", "passes"] for number in (1205, 1213))
-    assert all(said(number) == ["passes"] for number in (1040, 1290, 3100))
-    assert said(1064) == []
+    gone = (0, 1053, 1077, 1078, 1079, 1153, 1158, 1159, 1160, 1161, 1184, 1927, 2006, 2013, 2014, 2055)
+    assert all(said(number) == ["lost", "passes"] for number in (*gone, 3169, 4031))
+    assert all(said(number) == ["victim", "passes"] for number in (1020, 1205, 1213))
+    closed = (1040, 1047, 1203, 1226, 1290, 1792, 1836, 3100, 3101)
+    assert all(said(number) == ["passes"] for number in closed)
+    assert all(said(number) == [] for number in (1044, 1045, 1064, 1142, 1370))
     assert dialect.failure(ValueError("no")) is None
     lost = dialect.failure(psycopg.OperationalError("gone"))
     assert lost is not None
@@ -256,22 +258,72 @@ def test_what_else_an_error_says():
 
 
 @pytest.mark.parametrize(
-    ("error", "passes"),
+    ("error", "said"),
     [
-        (psycopg.errors.ReadOnlySqlTransaction, True),
-        (psycopg.errors.SerializationFailure, True),
-        (psycopg.errors.DeadlockDetected, True),
-        (psycopg.errors.TooManyConnections, True),
-        (psycopg.errors.CannotConnectNow, True),
-        (psycopg.errors.UndefinedFunction, False),
-        (psycopg.errors.InsufficientPrivilege, False),
-        (psycopg.errors.InvalidPassword, False),
+        (psycopg.errors.ReadOnlySqlTransaction, ["passes"]),
+        (psycopg.errors.SerializationFailure, ["passes"]),
+        (psycopg.errors.DeadlockDetected, ["passes"]),
+        (psycopg.errors.LockNotAvailable, ["passes"]),
+        (psycopg.errors.TooManyConnections, ["passes"]),
+        (psycopg.errors.DiskFull, ["passes"]),
+        (psycopg.errors.CannotConnectNow, ["lost", "passes"]),
+        (psycopg.errors.AdminShutdown, ["lost", "passes"]),
+        (psycopg.errors.ConnectionFailure, ["lost", "passes"]),
+        (psycopg.errors.UndefinedFunction, ["missing"]),
+        (psycopg.errors.UndefinedTable, ["missing"]),
+        (psycopg.errors.InvalidSchemaName, ["missing"]),
+        (psycopg.errors.InsufficientPrivilege, []),
+        (psycopg.errors.InvalidPassword, []),
+        (psycopg.errors.IoError, []),
     ],
 )
-def test_what_passes_by_itself(error: type[psycopg.Error], passes: bool):
+def test_what_an_error_of_postgresql_says(error: type[psycopg.Error], said: list[str]):
     failure = dialect.failure(error("no"))
     assert failure is not None
-    assert failure.passes == passes
+    assert [name for name in ("missing", "lost", "victim", "passes") if getattr(failure, name)] == said
+
+
+FATAL = 'connection to server at "h", port 5432 failed: FATAL:  '
+
+
+@pytest.mark.parametrize(
+    ("url", "error", "away", "busy"),
+    [
+        ("postgresql://h/d", psycopg.OperationalError(text), away, busy)
+        for text, away, busy in [
+            (f"{FATAL}the database system is starting up", True, True),
+            (f"{FATAL}the database system is shutting down", True, True),
+            (f"{FATAL}the database system is in recovery mode", True, True),
+            (f"{FATAL}the database system is not yet accepting connections", True, True),
+            (f"{FATAL}sorry, too many clients already", True, True),
+            (f"{FATAL}remaining connection slots are reserved", True, True),
+            (f'{FATAL}password authentication failed for user "a"', False, False),
+            (f'{FATAL}database "d" does not exist', False, False),
+            ("connection failed: Connection refused", True, False),
+            ("connection to a server that is too many hops away timed out", True, False),
+        ]
+    ]
+    + [
+        ("mysql://h/d", error, away, busy)
+        for numbers, away, busy in [
+            ((1044, 1045, 1049, 1130, 1227, 1698), False, False),
+            ((1040, 1203, 1226), True, True),
+            ((1053, 2003, 2013), True, False),
+        ]
+        for error in (pymysql.err.OperationalError(number, "no") for number in numbers)
+    ]
+    + [("mysql://h/d", RuntimeError("'cryptography' package is required"), False, False)],
+)
+def test_no_connection_says_whether_to_try_again(
+    url: str, error: Exception, away: bool, busy: bool, monkeypatch: pytest.MonkeyPatch
+):
+    def refusing(**_: object) -> None:
+        raise error
+
+    monkeypatch.setattr(pymysql if is_mysql(url) else psycopg, "connect", refusing)
+    with pytest.raises(ConnectionFailed) as caught:
+        connect(url)
+    assert (caught.value.away, caught.value.busy) == (away, busy)
 
 
 def test_every_cause_has_a_number_of_its_own():

@@ -22,7 +22,7 @@ from pyqueue_sql import (
     to_microseconds,
 )
 from pyqueue_sql.calls.options import plain, render, to_json
-from pyqueue_sql.errors import from_sqlstate
+from pyqueue_sql.errors import from_errno, from_sqlstate
 from pyqueue_sql.models import to_messages
 
 
@@ -107,6 +107,27 @@ def test_an_sqlstate_is_a_cause(sqlstate: str, cause: type[QueueError]):
     error = from_sqlstate(sqlstate, "kind: too long")
     assert type(error) is cause
     assert str(error) == "kind: too long"
+
+
+@pytest.mark.parametrize(
+    ("cause", "numbers"),
+    [
+        (InvalidParameter, (31001, 1264, 1265, 1292, 1366, 1406)),
+        (InvalidOption, (31002,)),
+        (InvalidPayload, (31003, 3140, 3141, 3157, 4037, 4038, 4040)),
+        (Refused, (31004,)),
+        (InvalidReceipt, (31005,)),
+        (type(None), (None, 0, 1205, 1213, 1305, 31999)),
+    ],
+)
+def test_a_number_is_a_cause(cause: type[QueueError] | type[None], numbers: tuple[int | None, ...]):
+    assert [type(from_errno(number, "no")) for number in numbers] == [cause] * len(numbers)
+
+
+def test_what_the_server_repeats_is_cut_and_what_the_queue_says_is_not():
+    assert str(from_sqlstate("22003", "x" * 1000)) == "x" * 199 + "…"
+    assert str(from_sqlstate("22003", "x" * 200)) == "x" * 200
+    assert str(from_sqlstate("PQ001", "x" * 1000)) == "x" * 1000
 
 
 @pytest.mark.parametrize("sqlstate", [None, "", "40001", "PQ999"])

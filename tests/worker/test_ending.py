@@ -45,16 +45,16 @@ def test_it_leaves_no_thread_and_no_connection(queue: Session, workers: Workers)
     @handlers.on("failures")
     def failure(_: Message, context: Context) -> None:
         try:
-            with context.transaction():
-                raise LookupError
+            with context.transaction() as own:
+                raise LookupError(own)
         except LookupError as error:
             errors.append(error)
 
     @handlers.on("failures of coroutines")
     async def failure_of_coroutine(_: Message, context: AsyncContext) -> None:
         try:
-            async with context.transaction():
-                raise LookupError
+            async with context.transaction() as own:
+                raise LookupError(own)
         except LookupError as error:
             errors.append(error)
 

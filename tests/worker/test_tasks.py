@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any
 import psycopg
 import pytest
 
-from pyqueue_sql import AsyncQueue, EndedBadly, Message, NotKept, wait_for_result
+from pyqueue_sql import AsyncQueue, EndedBadly, Message, NotKept, wait_for_result, wait_for_result_async
 from pyqueue_sql.worker import Handlers, Move, Reject
 from tests.worker.helpers import until
 
@@ -133,9 +133,22 @@ def test_results_over_an_async_queue(harness: Harness, queue: Session, workers: 
     def add(numbers: list[int]) -> int:
         return sum(numbers)
 
+    @handlers.on("first")
+    def move(_: Message) -> Move:
+        return Move("sums")
+
+    queue.define("first", history_seconds=60)
+    queue.push("first", "m", [20, 22])
+    queue.push("later", "a", delay_seconds=60)
+
     async def ask() -> Any:
         async with await psycopg.AsyncConnection.connect(harness.url, autocommit=True) as connection:
             async_queue = AsyncQueue(connection)
+            assert await wait_for_result_async(async_queue, "first", "m") == 42
+            with pytest.raises(TimeoutError, match=r"later a: not done within 0\.05 s"):
+                await wait_for_result_async(async_queue, "later", "a", 0.05)
+            with pytest.raises(NotKept, match="sums never"):
+                await wait_for_result_async(async_queue, "sums", "never")
             pushed = await add.push(async_queue, [1, 2])
             return await add.result_async(async_queue, pushed.key)
 
