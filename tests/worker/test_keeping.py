@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any
 import pytest
 
 from pyqueue_sql import Message, Outcome, Queue
-from pyqueue_sql.worker import Handlers, keeping, taking
+from pyqueue_sql.worker import Handlers, engine, keeping, taking
 from tests.worker.helpers import LONG_SECONDS, PATIENCE_SECONDS, end_others, until
 from tests.worker.test_pooler import durable
 
@@ -183,3 +183,21 @@ def test_what_is_acked_is_on_the_disk(
     with durable(queue):
         workers.drain(handlers)
     assert found == {"reserve": "off", "ack_many": "on"}
+
+
+@pytest.mark.servers("postgresql")
+@pytest.mark.parametrize("notify", [True, False])
+def test_nothing_is_prepared_in_a_session_that_others_may_have(
+    queue: Session, workers: Workers, monkeypatch: pytest.MonkeyPatch, notify: bool
+) -> None:
+    handlers, opened, connect = Handlers(), list[Any](), engine.connect
+    handlers.on("mail")(lambda _: None)
+
+    def connecting(*args: Any, **settings: Any) -> Any:
+        opened.append(connect(*args, **settings))
+        return opened[-1]
+
+    monkeypatch.setattr(engine, "connect", connecting)
+    queue.push("mail", "a")
+    workers.drain(handlers, notify=notify)
+    assert {one.prepare_threshold is None for one in opened} == {not notify}
