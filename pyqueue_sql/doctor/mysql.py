@@ -155,7 +155,7 @@ def grants(look: Look) -> Iterable[Finding]:
             "pyqueue upgrade as a user with the right CREATE ROLE",
         )
     else:
-        yield GRANTS.ok("all four roles are there")
+        yield GRANTS.ok("all roles are there")
 
 
 def schema(look: Look) -> Iterable[Finding]:

@@ -158,7 +158,7 @@ def grants(look: Look) -> Iterable[Finding]:
         )
     elif not open_:
         mine = [name for name, is_member in roles.items() if is_member]
-        yield GRANTS.ok(f"all four roles are there; this login is in {', '.join(mine) or 'none'}")
+        yield GRANTS.ok(f"all roles are there; this login is in {', '.join(mine) or 'none'}")
 
 
 def snapshots(look: Look) -> Iterable[Finding]:
