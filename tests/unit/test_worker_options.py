@@ -12,9 +12,10 @@ from typing import Any
 import pytest
 
 from pyqueue_sql.calls.connect import ConnectionFailed
-from pyqueue_sql.worker import AsyncWorker, Handlers, Worker
+from pyqueue_sql.worker import AsyncWorker, Handlers, Worker, health
 from pyqueue_sql.worker.connecting import connect_async
 from pyqueue_sql.worker.failures import ERROR_CHARACTERS, MESSAGE_CHARACTERS, Failure, clean
+from pyqueue_sql.worker.handlers import MAX_BATCH
 from pyqueue_sql.worker.settings import Settings
 
 CA = """\
@@ -45,6 +46,52 @@ def test_numbers_that_make_no_sense(handlers: Handlers, option: str) -> None:
     options: dict[str, Any] = {option: 0}
     with pytest.raises(ValueError, match=f"{option} 0"):
         AsyncWorker(URL, handlers, **options)
+
+
+@pytest.mark.parametrize(
+    ("option", "number"),
+    [
+        ("concurrency", 0),
+        ("timeout_seconds", 0),
+        ("max_seconds", -1),
+        ("max_messages", 0),
+        ("max_messages", MAX_BATCH + 1),
+    ],
+)
+def test_numbers_of_a_handler_that_make_no_sense(option: str, number: int) -> None:
+    handlers, options = Handlers(), dict[str, Any]({option: number})
+    with pytest.raises(ValueError, match=f"{option} {number}"):
+        handlers.on("mail", **options)(lambda _: None)
+    for number in (1, MAX_BATCH):
+        handlers.on(f"mail {number}", max_messages=number)(lambda _: None)
+
+
+def test_a_second_parameter_is_the_context_unless_it_has_a_default_and_another_name() -> None:
+    handlers = Handlers()
+    handlers.on("plain")(lambda _, tries=3: tries)
+    handlers.on("with context")(lambda _, context=None, tries=3: (context, tries))
+    assert [one.wants_context for one in handlers.values()] == [False, True]
+
+
+def test_a_result_is_kept_for_a_day_unless_the_handler_says_otherwise() -> None:
+    handlers = Handlers()
+    handlers.on("a", keep_result=True)(lambda _: None)
+    handlers.on("b", keep_result=True, settings={"history_seconds": 60.0})(lambda _: None)
+    handlers.on("c")(lambda _: None)
+    assert [one.settings.get("history_seconds") for one in handlers.values()] == [86400.0, 60.0, None]
+
+
+def test_addresses_of_the_health_check() -> None:
+    addresses = ("8080", "localhost:0", "127.0.0.1:65535", "[::1]:8080")
+    assert [health.parse(one) for one in addresses] == [
+        ("0.0.0.0", 8080),
+        ("localhost", 0),
+        ("127.0.0.1", 65535),
+        ("::1", 8080),
+    ]
+    for one in ("65536", "localhost", "", "localhost:-1"):
+        with pytest.raises(ValueError, match="HOST:PORT"):
+            health.parse(one)
 
 
 def test_no_handlers() -> None:

@@ -388,6 +388,7 @@ def test_what_the_server_refuses_is_one_line_and_is_tried_again(
     [
         ("binlog_format", "STATEMENT", "binlog_format must be ROW or MIXED"),
         ("sysdate", "1970", "sysdate_is_now must be off"),
+        ("information_schema.engines", "0", "the storage engine InnoDB is needed"),
     ],
 )
 def test_a_server_on_which_it_would_go_wrong_is_refused(
