@@ -9,11 +9,13 @@ import sys
 from pathlib import Path
 from typing import Any
 
+import pymysql
 import pytest
 
-from pyqueue_sql.calls.connect import ConnectionFailed
+from pyqueue_sql.calls.connect import READ_COMMITTED, ConnectionFailed
 from pyqueue_sql.worker import AsyncWorker, Handlers, Worker, health
 from pyqueue_sql.worker.connecting import connect_async
+from pyqueue_sql.worker.declaring import declare
 from pyqueue_sql.worker.failures import ERROR_CHARACTERS, MESSAGE_CHARACTERS, Failure, clean
 from pyqueue_sql.worker.handlers import MAX_BATCH
 from pyqueue_sql.worker.settings import Settings
@@ -162,6 +164,47 @@ def test_tls_of_transactions_of_coroutines(
     assert bool(context and context.check_hostname) is checks_name
 
 
+def test_transactions_of_coroutines_connect_as_the_url_says(monkeypatch: pytest.MonkeyPatch) -> None:
+    import aiomysql  # pyright: ignore[reportMissingTypeStubs]
+
+    given: dict[str, Any] = {}
+
+    async def connect(**settings: Any) -> None:
+        given.update(settings)
+
+    monkeypatch.setattr(aiomysql, "connect", connect)
+    asyncio.run(connect_async("mysql://me:secret@db:3307/other?connect_timeout=5&unix_socket=/s"))
+    assert given == {
+        "host": "db", "port": 3307, "user": "me", "password": "secret", "db": "other", "connect_timeout": 5,
+        "unix_socket": "/s", "charset": "utf8mb4", "ssl": None, "autocommit": False,
+        "init_command": READ_COMMITTED,
+    }  # fmt: skip
+
+
+@pytest.mark.parametrize("passes", [True, False])
+def test_what_a_start_brings_to_the_database_is_tried_again_unless_that_is_of_no_use(
+    passes: bool, caplog: pytest.LogCaptureFixture
+) -> None:
+    handlers, defined = Handlers(), list[str]()
+    for kind in ("mail", "sms"):
+        handlers.on(kind, settings={"max_attempts": 3})(lambda _: None)
+
+    class Refusing:
+        def define(self, kind: str, **_: Any) -> None:
+            defined.append(kind)
+            raise pymysql.err.OperationalError(2013 if passes else 1370, "no")
+
+    queue: Any = Refusing()
+    if passes:
+        with pytest.raises(pymysql.err.OperationalError):
+            declare(queue, handlers.values())
+        assert defined == ["mail"]
+    else:
+        declare(queue, handlers.values())
+        assert defined == ["mail", "sms"]
+        assert caplog.messages == ["mail is left as it is: no", "sms is left as it is: no"]
+
+
 def raised(error: BaseException) -> BaseException:
     """Return it with a traceback that begins here."""
     try:
@@ -205,6 +248,23 @@ def test_an_error_that_cannot_be_told_has_its_name() -> None:
 def test_the_exceptions_of_a_group_are_told() -> None:
     group = ExceptionGroup("both", [ValueError("one"), KeyError("two")])
     assert "ValueError: one; KeyError: 'two'" in Failure.of(raised(group), URL).text
+    many = ExceptionGroup("many", [ValueError(f"no. {number}") for number in range(9)])
+    text = Failure.of(raised(many), URL).text
+    assert [f"no. {number}" in text for number in range(9)] == [True] * 5 + [False] * 4
+
+
+def test_no_line_of_a_traceback_is_marked_nor_of_what_caused_it() -> None:
+    def fails() -> None:
+        try:
+            _ = [1 / 0 + 1]
+        except ZeroDivisionError as error:
+            raise LookupError(str(error) + "!") from error
+
+    with pytest.raises(LookupError) as found:
+        fails()
+    failure = Failure.of(found.value, URL)
+    assert "1 / 0" in failure.traceback
+    assert "^" not in failure.traceback
 
 
 @pytest.mark.parametrize(
