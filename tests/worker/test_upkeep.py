@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING
 import pytest
 
 from pyqueue_sql import Message
+from pyqueue_sql.calls.connect import connect
 from pyqueue_sql.worker import Handlers, Worker, keeping, upkeep
 from pyqueue_sql.worker.logs import JsonFormatter, TextFormatter
 from tests.sample import QUICK
@@ -21,7 +22,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterator
     from datetime import datetime
 
-    from tests.conformance.harness import Session
+    from tests.conformance.harness import Harness, Session
     from tests.worker.helpers import Workers
 
 pytestmark = QUICK
@@ -138,6 +139,16 @@ def test_warnings_of_the_database_and_what_it_refuses_are_in_the_log(
         until(lambda: "prune: not you" in log.getvalue())
         assert "the database warns: anybody may create here (revoke it)" in log.getvalue()
         until(lambda: seen == ["a"])
+
+
+@pytest.mark.servers("postgresql")
+def test_what_the_database_only_notes_is_not_in_the_log(harness: Harness) -> None:
+    with connect(harness.url) as connection, logged(TextFormatter()) as log:
+        upkeep.hear_warnings(connection)
+        with connection.cursor() as cursor:
+            for level in ("notice", "warning"):
+                cursor.execute(f"do $$ begin raise {level} 'a {level}'; end $$")
+    assert log.getvalue() == "the database warns: a warning\n"
 
 
 def test_the_traceback_of_a_failure_is_logged_once_an_attempt(queue: Session, workers: Workers) -> None:

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any
 import pytest
 
 from pyqueue_sql import Message, Queue
-from pyqueue_sql.worker import AsyncContext, AsyncWorker, Context, Handlers, Lost
+from pyqueue_sql.worker import AsyncContext, AsyncWorker, Context, Handlers, Lost, taking, watching
 from pyqueue_sql.worker.watching import Listener
 from tests.worker.helpers import PATIENCE_SECONDS, end_others, until
 
@@ -103,6 +103,29 @@ def test_what_was_not_notified_is_found_by_the_poll(
         until_idle(queue, running, seen)
         queue.push("mail", "a")
         until(lambda: seen, 2 + SOON_SECONDS)
+
+
+@pytest.mark.servers("postgresql")
+def test_what_the_poll_found_is_followed_by_looks(
+    queue: Session, workers: Workers, handlers: Handlers, seen: list[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    looks, listen = 0, Queue[Any].listen
+
+    def listening(self: Queue[Any], kinds: Any) -> Any:
+        nonlocal looks
+        looks += 1
+        return listen(self, kinds)
+
+    monkeypatch.setattr(Queue, "listen", listening)
+    monkeypatch.setattr(Listener, "heard", lambda *_: None)
+    monkeypatch.setattr(watching, "POLLS", 10**9)
+    monkeypatch.setattr(taking, "LOOKS_SECONDS", (0.0,))
+    with workers.running(handlers, poll_seconds=0.05):
+        for number, key in enumerate("abc", 1):
+            before = looks
+            queue.push("mail", key)
+            until(lambda number=number: len(seen) == number)
+            until(lambda before=before: looks > before, SOON_SECONDS)
 
 
 def test_a_worker_that_wants_no_notifications_polls(
