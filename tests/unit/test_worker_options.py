@@ -7,6 +7,7 @@ import json
 import ssl
 import sys
 from pathlib import Path
+from types import SimpleNamespace
 from typing import Any
 
 import pymysql
@@ -203,6 +204,24 @@ def test_what_a_start_brings_to_the_database_is_tried_again_unless_that_is_of_no
         declare(queue, handlers.values())
         assert defined == ["mail", "sms"]
         assert caplog.messages == ["mail is left as it is: no", "sms is left as it is: no"]
+
+
+@pytest.mark.parametrize("zone", [None, "UTC"])
+def test_a_schedule_that_is_there_as_it_should_be_is_left_alone(zone: str | None) -> None:
+    handlers, made = Handlers(), list[str]()
+    handlers.on("nightly", cron="0 3 * * *", time_zone=zone)(lambda _: None)
+
+    class There:
+        def schedules(self) -> list[Any]:
+            rule = {"cron": "0 3 * * *", "time_zone": "UTC"}
+            return [SimpleNamespace(name="nightly", kind="nightly", rule=rule)]
+
+        def schedule(self, name: str, *_: object, **__: object) -> None:
+            made.append(name)
+
+    queue: Any = There()
+    declare(queue, handlers.values())
+    assert made == []
 
 
 def raised(error: BaseException) -> BaseException:

@@ -14,7 +14,7 @@ from pyqueue_sql import InvalidParameter, Queue
 from pyqueue_sql.calls.connect import ConnectionFailed, connect
 from pyqueue_sql.worker.link import Ending, Link
 from pyqueue_sql.worker.watching import Waiter
-from tests.worker.helpers import PATIENCE_SECONDS
+from tests.worker.helpers import PATIENCE_SECONDS, others, until
 
 if TYPE_CHECKING:
     import psycopg
@@ -144,6 +144,27 @@ def test_what_worked_before_is_tried_again_whatever_the_reason(harness: Harness)
 
     asyncio.run(run())
     assert failures == []
+
+
+def test_a_connection_that_could_not_be_made_ready_is_closed(harness: Harness, queue: Session) -> None:
+    before, opened = set(others(queue)), list[Any]()
+
+    def connect_and_note() -> Any:
+        opened.append(Queue(connect(harness.url)))
+        return opened[-1]
+
+    def refuse(_: object) -> None:
+        raise ValueError("not this one")
+
+    async def run() -> None:
+        link = Link("test", connect_and_note, Ending(), refuse)
+        with pytest.raises(ValueError, match="not this one"):
+            await link.call(lambda queue: queue.reserve("mail"))
+        await link.close()
+
+    asyncio.run(run())
+    assert len(opened) == 1
+    until(lambda: set(others(queue)) <= before)
 
 
 def test_what_never_worked_is_not_tried_for_ever(harness: Harness) -> None:
