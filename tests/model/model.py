@@ -543,6 +543,8 @@ class Model:
         if settings["max_reserved"] and not before["max_reserved"]:
             for entry in self.of(kind):
                 entry.placeless = entry.state(self.now) != "reserved"
+                if entry.placeless:
+                    entry.reserved_by = None  # of a hold that has expired, which can't be extended any more
         if (rate := settings["rate_per_second"]) != before["rate_per_second"]:
             self.buckets.pop(kind, None)
             if rate:
