@@ -149,6 +149,66 @@ def test_a_group_goes_on_whose_last_two_could_not_see_one_another(
             queue.pop("next")
 
 
+def test_a_group_is_left_to_who_comes_after_those_that_could_not_see_it(
+    queue: Session, harness: Harness
+) -> None:
+    """Their own calls find the note, too, and see no better."""
+    for level in harness.snapshot_levels:
+        held = members(queue, level, 2)
+        calls: list[Callable[[Session], Any]] = [
+            lambda one, receipt=receipt: (one.ack(receipt), one.reserve("elsewhere")) for receipt in held
+        ]
+        overlapping(harness, [harness.connect(autocommit=False, isolation=level) for _ in held], calls)
+        queue.reserve("elsewhere")
+        assert [one.key for one in queue.pop("next", 10)] == [level]
+
+
+@pytest.mark.parametrize("how", ["change", "look"])
+def test_a_group_that_somebody_has_is_finished_by_who_comes_after_that(
+    queue: Session, connect: Connect, harness: Harness, how: str
+) -> None:
+    end_unseen(queue, harness, members(queue, "g", 2))
+    other = connect(autocommit=False)
+    if how == "change":
+        other.execute("select 1 from queue_group where group_name = 'g' for update")
+    else:
+        other.reserve("elsewhere")
+    queue.reserve("elsewhere")
+    assert queue.peek("next") == []
+    other.rollback()
+    queue.reserve("elsewhere")
+    assert [one.key for one in queue.pop("next", 10)] == ["g"]
+
+
+def test_a_look_at_a_group_that_is_not_done_keeps_nobody_waiting(
+    queue: Session, connect: Connect, harness: Harness
+) -> None:
+    *two, last = members(queue, "g", 3)
+    end_unseen(queue, harness, two)
+    other = connect(autocommit=False)
+    other.reserve("elsewhere")
+    assert queue.ack(last).outcome == "acked"
+    assert [one.key for one in queue.pop("next", 10)] == ["g"]
+
+
+def test_who_has_an_older_snapshot_than_a_group_that_has_finished_goes_on(
+    queue: Session, harness: Harness
+) -> None:
+    end_unseen(queue, harness, members(queue, "g", 2))
+    old = harness.connect(autocommit=False, isolation="repeatable read")
+    old.stats()
+    queue.reserve("elsewhere")
+    assert [one.key for one in queue.pop("next", 10)] == ["g"]
+    assert old.reserve("elsewhere") == []
+
+
+def end_unseen(queue: Session, harness: Harness, held: list[str]) -> None:
+    """Ack each of two members in a transaction that can't see the other."""
+    olds = [harness.connect(autocommit=False, isolation="repeatable read") for _ in held]
+    overlapping(harness, olds, [lambda one, receipt=receipt: one.ack(receipt) for receipt in held])
+    assert queue.peek("next") == []
+
+
 def members(queue: Session, group: str, number: int) -> list[str]:
     """Make a group and hold its members; returns their receipts."""
     queue.group(group, "next", **({"members": number} if number > 1 else {}))

@@ -45,6 +45,8 @@ class PostgresqlSession(Session):
         return [(result.fname(number) or b"").decode() for number in range(result.nfields)]
 
     def _call(self, routine: str, arguments: Sequence[str | bytes | None]) -> PGresult:
+        if not self.autocommit:
+            self.connection.execute("")  # begins a transaction where none is open, which pgconn doesn't
         places = ", ".join(f"${number + 1}" for number in range(len(arguments)))
         result = self.connection.pgconn.exec_params(
             f"select * from {routine}({places})".encode(),

@@ -5957,7 +5957,7 @@ or null for none.
 Errors: PQ002 for a group that isn''t there, PQ004 for one that has finished.
 Locks: the groups, shared, in the order of their names: they can''t finish before the transaction ends. Waits for one
 that is finishing.
-differs: one list in place of two arrays.'
+differs: one list in place of two arrays; the last 8 bits of an entry are the server''s id.'
 begin
     declare v_name varchar(100) character set utf8mb4 collate /*!80017 utf8mb4_0900_bin *//*M!100600 utf8mb4_nopad_bin */;
     declare v_found varchar(100) character set utf8mb4 collate /*!80017 utf8mb4_0900_bin *//*M!100600 utf8mb4_nopad_bin */;
@@ -5985,7 +5985,7 @@ begin
     end loop;
     close c;
     insert into queue_group_member (member, group_name, stripe, p_kind, p_key, entry)
-    select q.entry, j.name, q.entry mod 32, q.p_kind, q.p_key, q.entry
+    select q.entry, j.name, (q.entry >> 8) mod 32, q.p_kind, q.p_key, q.entry
     from json_table(in_list, '$[*]' columns (entry bigint path '$[0]', name varchar(100) character set utf8mb4 collate /*!80017 utf8mb4_0900_bin *//*M!100600 utf8mb4_nopad_bin */ path '$[2]')) j
         straight_join delayed_queue q force index (primary) on q.entry = j.entry
     where j.name is not null;
