@@ -8658,7 +8658,7 @@ begin
     select count(distinct l.part) into v_found from (
         select p.part from json_table(in_parts, '$[*]' columns (part bigint path '$.part')) j
             straight_join queue_stage_part p force index (primary) on p.part = j.part
-        order by p.part limit 1000000000 for update /*!80000 of p */) l;
+        order by j.part limit 1000000000 for update /*!80000 of p */) l;
     if v_found <> json_length(in_parts) then
         call _queue_fail('PQ004', 'parts', in_parts, 'must be staged, and published once');
     end if;
