@@ -79,6 +79,15 @@ def test_K6_a_place_never_goes_back(queue: Session) -> None:
         queue.read_ack("r", positions[2] + 1000)
 
 
+def test_K6_nobody_is_done_with_what_was_never_in_the_log(queue: Session) -> None:
+    queue.define("k", log_seconds=60)
+    assert queue.read("k", "r", 1) == []
+    with pytest.raises(InvalidParameter, match="position"):
+        queue.read_ack("r", 1_000_000_000_000)
+    queue.push("k", "a", 0)
+    assert [one.key for one in queue.read("k", "r", 2)] == ["a"]
+
+
 def test_K6_what_comes_in_by_any_way_is_logged(queue: Session, clock: Clock) -> None:
     logged(queue, "in")
     queue.define("plain", dead_letter_kind="in")

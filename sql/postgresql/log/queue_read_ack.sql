@@ -12,7 +12,7 @@ begin
     if not found then
         perform _queue_fail('PQ004', 'reader', in_reader, 'has read nothing yet');
     end if;
-    if (in_position >= 0) is not true or in_position > v_position and in_position > greatest(
+    if (in_position >= 0) is not true or in_position > v_position and in_position > greatest(v_position,
         (select l.position from queue_log l order by l.position desc limit 1), -- ADR 13
         (select max(g.position) from queue_log_gone g)) then
         perform _queue_fail('PQ001', 'position', in_position::text, 'must be one that queue_read has shown');
