@@ -737,6 +737,77 @@ def test_a_read_is_planned_anew_once_nobody_hands_it_out_any_more(
         assert planned.result(PATIENCE_S) == (2, [0, 1])
 
 
+def test_of_two_heartbeats_that_bring_a_worker_back_the_second_finds_it_there(
+    queue: Session, connect: Connect, harness: Harness, clock: Clock
+) -> None:
+    queue.heartbeat("w", timeout_seconds=1)
+    clock.advance(2)
+    first = connect(autocommit=False)
+    came_back = first.heartbeat("w").started_at
+    clock.advance(0.5)
+    with waiting(harness, connect(), lambda session: session.heartbeat("w").started_at) as second:
+        first.commit()
+        assert second.result(PATIENCE_S) == came_back
+
+
+def test_of_two_acks_of_a_reader_the_further_one_stands(
+    queue: Session, connect: Connect, harness: Harness
+) -> None:
+    queue.define("k", log_seconds=60)
+    assert queue.read("k", "r", 1) == []
+    queue.push_many("k", [{"key": key, "payload": 0} for key in "ab"])
+    near, far = (event.position for event in queue.read("k", "r", 2))
+    first = connect(autocommit=False)
+    first.read_ack("r", far)
+    with waiting(harness, connect(), lambda session: session.read_ack("r", near).position) as second:
+        first.commit()
+        assert second.result(PATIENCE_S) == far
+    assert queue.read("k", "r", 2) == []
+
+
+def test_a_publish_that_waits_for_a_message_has_not_locked_the_next(
+    queue: Session, connect: Connect, harness: Harness
+) -> None:
+    for kind in "ba":
+        queue.subscribe("topic", kind)
+        queue.push(kind, "x", 0)
+    first = connect(autocommit=False)
+    first.push("b", "x", 1, on_duplicate="replace")
+    with waiting(
+        harness, connect(), lambda session: session.publish("topic", "x", 2, on_duplicate="replace")
+    ) as published:
+        assert queue.push("a", "x", 1, on_duplicate="replace").outcome == "replaced"
+        first.commit()
+        assert outcomes(published.result(PATIENCE_S)) == ["replaced"] * 2
+
+
+def test_a_kind_that_one_lets_expire_keeps_no_other_waiting(
+    queue: Session, connect: Connect, clock: Clock
+) -> None:
+    queue.define("reply", expires_seconds=60)
+    queue.push_many("reply", [{"key": key, "payload": 0} for key in "ab"])
+    clock.advance(61)
+    other = connect(autocommit=False)
+    other.push("reply", "a", 1, on_duplicate="replace")
+    assert queue.prune() == 1, "what another has locked stays"
+    other.rollback()
+    assert other.prune() == 2
+    assert queue.prune() == 0
+    other.rollback()
+    assert queue.prune() == 2
+
+
+def test_a_drop_waits_for_who_is_taking_a_message(queue: Session, connect: Connect, harness: Harness) -> None:
+    queue.push("k", "a", 0)
+    other = connect(autocommit=False)
+    assert keys(other.reserve("k")) == ["a"]
+    with waiting(harness, connect(), lambda session: session.drop("k")) as dropped:
+        other.commit()
+        with pytest.raises(Refused, match="held"):
+            dropped.result(PATIENCE_S)
+    assert state(queue, "k", "a") == "reserved"
+
+
 def test_the_first_permit_of_a_call_is_waited_for(queue: Session, connect: Connect, harness: Harness) -> None:
     """Only who has locked a semaphore leaves the next one to others, lest two wait for one another."""
     queue.semaphore("s", 1)

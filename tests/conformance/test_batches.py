@@ -604,6 +604,26 @@ def test_a_read_that_nobody_goes_on_with_is_forgotten_after_a_week(queue: Sessio
     assert plan(queue) == (1, None)
 
 
+def test_a_read_is_remembered_for_a_week_from_its_last_plan_on(queue: Session, clock: Clock) -> None:
+    push(queue, "a")
+    plan(queue)
+    clock.advance(6 * DAY)
+    assert plan(queue) == (2, None)
+    clock.advance(6 * DAY)
+    queue.prune()
+    assert of(reserve(queue, 1, plan=2)) == ["a"]
+
+
+def test_a_batch_that_was_done_is_remembered_for_a_year(queue: Session, clock: Clock) -> None:
+    for _ in range(2):
+        assert publish(queue, stage(queue, row("a")), query="q", batch=1) == ("published", "1")
+        clock.advance(364 * DAY)
+        queue.prune()
+        assert publish(queue, query="q", batch=1) == ("replayed", "0")
+        clock.advance(DAY)
+        queue.prune()
+
+
 def test_what_came_of_a_write_is_pruned_after_a_week(queue: Session, clock: Clock) -> None:
     publish(queue, stage(queue, row("a")), job="j")
     queue.prune()
