@@ -617,6 +617,7 @@ def test_acks_that_wait_for_a_stripe_of_a_group_have_not_locked_the_next(
     queue: Session, connect: Connect, harness: Harness
 ) -> None:
     queue.group("g", "next")
+    assert queue.group("other", "next", members=0).state == "done"
     queue.push_many("check", [{"key": f"{n:02}", "payload": 0} for n in range(STRIPES + 2)], group="g")
     held = receipts(queue.reserve("check", None, STRIPES + 2))
     stripes = [n for (n,) in queue.execute("select stripe from queue_group_member order by member")]
@@ -772,7 +773,7 @@ def test_a_publish_that_waits_for_a_message_has_not_locked_the_next(
         queue.subscribe("topic", kind)
         queue.push(kind, "x", 0)
     first = connect(autocommit=False)
-    first.push("b", "x", 1, on_duplicate="replace")
+    first.execute("select 1 from delayed_queue where p_kind = 'b' for update")
     with waiting(
         harness, connect(), lambda session: session.publish("topic", "x", 2, on_duplicate="replace")
     ) as published:

@@ -335,6 +335,51 @@ def test_D6_a_finished_group_is_remembered_for_its_time(queue: Session, clock: C
     assert queue.group("g", "again").state == "open"
 
 
+def test_D6_what_is_said_of_a_group_stays_until_it_is_said_anew(queue: Session, clock: Clock) -> None:
+    queue.group("other", "next", {"n": 0}, on_dead="fail")
+    queue.group("g", "first", {"n": 1}, key="then", priority=3, delay_seconds=5, members=1, keep_seconds=60)
+    queue.group("h", "next", on_dead="fail", fail_kind="failed", keep_seconds=60)
+    assert queue.group("g", "next").state == "open"
+    queue.push("failed", "h", "in the way")
+    for name in ("g", "h", "other"):
+        queue.push("check", name, 0, group=name)
+    for options in ({"close": True}, {}, {"close": False}):
+        assert queue.group("h", **options).state == "closed"
+    of_g, of_h, of_other = receipts(queue.reserve("check", None, 3))
+    queue.nack(of_h, final=True)
+    queue.ack(of_g)
+    assert [stands(queue, name) for name in ("g", "h")] == [("done", 1, 1, 0), ("failed", 1, 1, 1)]
+    assert stands(queue, "other") == ("open", 1, 0, 0)
+    queue.ack(of_other)
+    assert queue.group("other", close=True).state == "done"
+    found = {one.key: one for one in queue.peek("next", 3)}
+    assert sorted(found) == ["other", "then"]
+    assert (found["then"].priority, found["then"].scheduled_at) == (3, clock.now + 5 * SECOND)
+    assert (found["other"].priority, found["other"].scheduled_at) == (0, clock.now)
+    assert (found["then"].payload["n"], found["other"].payload["n"]) == (1, 0)
+    assert len(follow(queue, "failed")) == 1, "what was in the way is replaced"
+    clock.advance(60)
+    queue.prune()
+    assert [one.name for one in queue.groups()] == ["other"]
+
+
+def test_D6_groups_are_forgotten_bit_by_bit_the_first_to_finish_first(queue: Session, clock: Clock) -> None:
+    for name in ("second", "first"):
+        queue.group(name, "next", members=3, keep_seconds=60)
+        queue.push_many(name, [{"payload": 0}] * 3, group=name)
+    for name in ("first", "second"):
+        clock.advance(1)
+        queue.ack_many(receipts(queue.reserve(name, None, 3)))
+    queue.prune()
+    clock.advance(60)
+    assert (queue.prune(2), len(queue.groups())) == (2, 2)
+    assert queue.prune(2) == 2
+    assert [one.name for one in queue.groups()] == ["second"]
+    assert [queue.prune(3) for _ in range(3)] == [3, 1, 0]
+    assert queue.groups() == []
+    assert queue.execute("select count(*) from queue_group_member") == [(0,)]
+
+
 @pytest.mark.long
 @pytest.mark.core("postgresql")
 def test_D6_ten_thousand_members(queue: Session) -> None:
