@@ -133,6 +133,17 @@ def test_what_goes_elsewhere_is_put_in_in_the_order_of_its_keys(
         assert queue.push(to, "b", 0).outcome == "created"
         first.rollback()
         made.result(PATIENCE_S)
+def test_what_fails_of_a_batch_dies_in_the_order_of_its_keys(
+    queue: Session, connect: Connect, harness: Harness
+) -> None:
+    batches.push(queue, "b", "a")
+    failed = [{"receipt": one["receipt"], "final": True} for one in batches.reserve(queue, 1)]
+    first = connect(autocommit=False)
+    first.push("mail.dead", "a", 0)
+    with waiting(harness, connect(), lambda session: batches.commit(session, 1, failed=failed)) as committed:
+        assert queue.push("mail.dead", "b", 0).outcome == "created"
+        first.rollback()
+        assert committed.result(PATIENCE_S)["failed"] == "2"
 
 
 def test_who_finds_no_room_at_a_semaphore_keeps_nobody_waiting_there(

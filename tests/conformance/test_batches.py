@@ -11,7 +11,7 @@ from pyqueue_sql import InvalidOption, InvalidParameter, InvalidPayload, Invalid
 from tests.conformance.steps import drain, keys, outcomes, state
 
 if TYPE_CHECKING:
-    from tests.conformance.fixtures import Clock
+    from tests.conformance.fixtures import Clock, Connect
     from tests.conformance.harness import Session
 
 DAY = 86_400
@@ -515,6 +515,11 @@ def test_readers_ask_whether_a_batch_would_find_anything(queue: Session, clock: 
         (("queue_stream_reserve", "r", "1", "0", "mail", "1", '{"plan": "x"}'), InvalidOption, "plan"),
         (("queue_stream_reserve", "r", "1", "0", "mail", "1", '{"plan": 7}'), Refused, "plan"),
         (("queue_stream_reserve", "r", "1", "0", "mail", "1", '{"follows": 1}'), InvalidOption, "follows"),
+        (
+            ("queue_stream_reserve", "r", "1", "0", "mail", "1", json.dumps({"source": "s" * 231})),
+            InvalidOption,
+            "source",
+        ),
         (("queue_stream_plan", ""), InvalidParameter, "source"),
         (("queue_stream_plan", None), InvalidParameter, "source"),
         (("queue_stream_renew", "", "1"), InvalidParameter, "stream"),
@@ -614,14 +619,114 @@ def test_a_read_is_remembered_for_a_week_from_its_last_plan_on(queue: Session, c
     assert of(reserve(queue, 1, plan=2)) == ["a"]
 
 
-def test_a_batch_that_was_done_is_remembered_for_a_year(queue: Session, clock: Clock) -> None:
-    for _ in range(2):
-        assert publish(queue, stage(queue, row("a")), query="q", batch=1) == ("published", "1")
-        clock.advance(364 * DAY)
-        queue.prune()
-        assert publish(queue, query="q", batch=1) == ("replayed", "0")
-        clock.advance(DAY)
-        queue.prune()
+def test_a_query_is_remembered_for_a_year_from_its_last_batch_on(queue: Session, clock: Clock) -> None:
+    assert publish(queue, query="q", batch=1) == ("published", "0")
+    clock.advance(200 * DAY)
+    assert publish(queue, query="q", batch=2) == ("published", "0")
+    clock.advance(364 * DAY)
+    queue.prune()
+    assert publish(queue, query="q", batch=2) == ("replayed", "0")
+    clock.advance(DAY)
+    queue.prune()
+    assert publish(queue, query="q", batch=1) == ("published", "0")
+
+
+def test_payloads_are_compared_with_the_message_of_the_same_kind(queue: Session) -> None:
+    queue.push("mail", "a", 1)
+    queue.push("other", "a", 9)
+    for key, payload in (("same", b"x"), ("raw", b"x"), ("json", b"1")):
+        queue.push_bytes("mail", key, payload)
+    raw = [row("same", None, payload_bytes=b"x"), row("raw", None, payload_bytes=b"y")]
+    staged = json.dumps([stage(queue, row("a", "1"), row("json", "1"), *raw)])
+    answer = {"outcome": "published", "messages": "4", "pushed": "0", "differing": "2"}
+    assert queue.answer("queue_stage_publish", staged, None) == [answer]
+
+
+def test_what_is_published_leaves_the_stage_and_a_note_where_it_has_a_name(queue: Session) -> None:
+    for key, options in (("a", {}), ("b", {"job": "j"}), ("c", {"query": "q", "batch": 1})):
+        publish(queue, stage(queue, row(key)), **options)
+    for table in ("queue_stage", "queue_stage_part"):
+        assert queue.execute(f"select count(*) from {table}") == [(0,)]
+    notes = queue.execute(
+        "select query, batch, job, messages, pushed, ignored from queue_writes order by job"
+    )
+    assert sorted(notes, key=str) == [("q", 1, None, 1, 1, 0), (None, None, "j", 1, 1, 0)]
+
+
+def test_of_two_writes_in_one_transaction_each_says_what_is_its_own(queue: Session, connect: Connect) -> None:
+    parts = [stage(queue, row(key), row("again")) for key in "ab"]
+    both = connect(autocommit=False)
+    for part, pushed in zip(parts, ("2", "1"), strict=True):
+        [answer] = both.answer("queue_stage_publish", json.dumps([part]), None)
+        assert (answer["messages"], answer["pushed"]) == ("2", pushed)
+    assert publish(both) == ("published", "0")
+    both.commit()
+
+
+def test_stages_are_pruned_bit_by_bit(queue: Session, clock: Clock) -> None:
+    for job in "ab":
+        stage(queue, row("a"), row("b"), job=job)
+    clock.advance(DAY)
+    assert [queue.prune(3) for _ in range(3)] == [3, 1, 0]
+    for table in ("queue_stage", "queue_stage_part"):
+        assert queue.execute(f"select count(*) from {table}") == [(0,)]
+
+
+def test_who_stages_takes_away_what_nobody_has_published_for_a_day(queue: Session, clock: Clock) -> None:
+    old = stage(queue, row("a"))
+    clock.advance(DAY)
+    stage(queue, row("b"))
+    with pytest.raises(Refused, match="published once"):
+        publish(queue, old)
+
+
+def test_a_commit_ends_its_own_batch_and_forgets_those_before(queue: Session) -> None:
+    push(queue, "a", "b")
+    for source in ("reader/1", "other/1"):
+        assert plan(queue, source) == (1, None)
+    assert of(reserve(queue, 1, most=1, plan=1)) == ["a"]
+    assert of(reserve(queue, 2, most=1)) == ["b"]
+    assert commit(queue, 2)["acked"] == "1"
+    assert state(queue, "mail", "a") == "reserved"
+    assert extend(queue, 60) == ("0", "0")
+    assert (plan(queue), plan(queue, "other/1")) == ((1, None), (2, None))
+
+
+def test_a_batch_holds_permits_as_long_as_its_messages(queue: Session, clock: Clock) -> None:
+    queue.semaphore("s", 1)
+    for key in "ab":
+        queue.push("mail", key, 1, semaphores=["s"])
+    push(queue, "c")
+    assert of(reserve(queue, 1, timeout_seconds=60)) == ["a", "c"]
+    clock.advance(59)
+    assert extend(queue, 60) == ("2", "0")
+    clock.advance(59)
+    assert queue.reserve("mail", None, 10) == []
+    assert extend(queue, 0) == ("2", "0")
+    assert sorted(keys(queue.reserve("mail", None, 3))) == ["b", "c"]
+
+
+def test_what_was_given_back_by_itself_is_no_longer_the_batch_s(queue: Session) -> None:
+    push(queue, "a", "b", "c")
+    held = reserve(queue, 1)
+    assert queue.nack(str(held[0]["receipt"]), delay_seconds=60).outcome == "retry"
+    assert extend(queue, 60) == ("2", "1")
+    assert state(queue, "mail", "a") == "scheduled"
+    assert queue.answer("queue_stream_renew", "reader", "1") == [{"lost": "1"}]
+    assert of(reserve(queue, 1)) == ["b", "c"]
+    wrong = [{"receipt": held[1]["receipt"], "never": 1}]
+    with pytest.raises(InvalidOption, match="never"):
+        commit(queue, 1, failed=wrong)
+    assert commit(queue, 1, whole=True)["acked"] == "2"
+
+
+def test_a_long_name_of_a_reader_is_cut_for_its_worker(queue: Session) -> None:
+    push(queue, "a")
+    [one] = queue.answer("queue_stream_reserve", "r" * 200, "1", "0", "mail", None, None)
+    assert one["reserved_by"] == "r" * 160 + "/1/0"
+    assert queue.answer("queue_stream_reserve", "reader", "1", "0", "mail", None, None) == []
+    push(queue, "b")
+    assert reserve(queue, 1, 1, follows=True) == [], "the part before found nothing"
 
 
 def test_what_came_of_a_write_is_pruned_after_a_week(queue: Session, clock: Clock) -> None:

@@ -343,8 +343,8 @@ def test_D6_what_is_said_of_a_group_stays_until_it_is_said_anew(queue: Session, 
     queue.push("failed", "h", "in the way")
     for name in ("g", "h", "other"):
         queue.push("check", name, 0, group=name)
-    for options in ({"close": True}, {}, {"close": False}):
-        assert queue.group("h", **options).state == "closed"
+    for close in (True, None, False):
+        assert queue.group("h", close=close).state == "closed"
     of_g, of_h, of_other = receipts(queue.reserve("check", None, 3))
     queue.nack(of_h, final=True)
     queue.ack(of_g)
