@@ -9,6 +9,7 @@ import pytest
 
 from tests.concurrency.overlapping import overlapping
 from tests.concurrency.test_races import together
+from tests.concurrency.test_who_waits import PATIENCE_S, waiting
 from tests.conformance.steps import receipts
 from tests.sample import chance_of
 
@@ -154,13 +155,15 @@ def test_a_group_is_left_to_who_comes_after_those_that_could_not_see_it(
 ) -> None:
     """Their own calls find the note, too, and see no better."""
     for level in harness.snapshot_levels:
-        held = members(queue, level, 2)
+        held = members(queue, level, 4)
         calls: list[Callable[[Session], Any]] = [
-            lambda one, receipt=receipt: (one.ack(receipt), one.reserve("elsewhere")) for receipt in held
+            lambda one, two=two: (one.ack(two[0]), one.ack(two[1]), one.reserve("elsewhere"))
+            for two in (held[:2], held[2:])
         ]
-        overlapping(harness, [harness.connect(autocommit=False, isolation=level) for _ in held], calls)
+        overlapping(harness, [harness.connect(autocommit=False, isolation=level) for _ in calls], calls)
         queue.reserve("elsewhere")
         assert [one.key for one in queue.pop("next", 10)] == [level]
+        assert queue.execute("select count(*) from queue_group_due") == [(0,)]
 
 
 @pytest.mark.parametrize("how", ["change", "look"])
@@ -202,10 +205,27 @@ def test_who_has_an_older_snapshot_than_a_group_that_has_finished_goes_on(
     assert old.reserve("elsewhere") == []
 
 
-def end_unseen(queue: Session, harness: Harness, held: list[str]) -> None:
-    """Ack each of two members in a transaction that can't see the other."""
-    olds = [harness.connect(autocommit=False, isolation="repeatable read") for _ in held]
-    overlapping(harness, olds, [lambda one, receipt=receipt: one.ack(receipt) for receipt in held])
+def test_who_finds_several_groups_done_finishes_them_in_the_order_of_their_names(
+    queue: Session, connect: Connect, harness: Harness
+) -> None:
+    """As a batch puts its keys."""
+    end_unseen(queue, harness, *[members(queue, name, 2) for name in "ba"])
+    first = connect(autocommit=False)
+    first.push("next", "a", 0)
+    with waiting(harness, connect(), lambda session: session.reserve("elsewhere")) as found:
+        assert queue.push("next", "b", 0).outcome == "created"
+        first.rollback()
+        assert found.result(PATIENCE_S) == []
+    assert [len(one.payload["results"]) for one in queue.pop("next", 3)] == [2, 2]
+
+
+def end_unseen(queue: Session, harness: Harness, *held: list[str]) -> None:
+    """Ack the first members of groups, and the second ones, in transactions that can't see one another."""
+    olds = [harness.connect(autocommit=False, isolation="repeatable read") for _ in range(2)]
+    calls: list[Callable[[Session], Any]] = [
+        lambda one, part=part: one.ack_many(part) for part in zip(*held, strict=True)
+    ]
+    overlapping(harness, olds, calls)
     assert queue.peek("next") == []
 
 

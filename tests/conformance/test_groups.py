@@ -260,6 +260,15 @@ def test_D6_a_dead_member_fails_the_group(queue: Session) -> None:
     assert [stands(queue, name)[0] for name in "gh"] == ["failed", "failed"]
 
 
+def test_D6_a_dead_member_fails_a_large_group_at_once(queue: Session) -> None:
+    """Two of 33 are in one stripe of it, and the other one isn't done."""
+    queue.group("g", "next", on_dead="fail")
+    queue.push_many("check", [{"payload": 0} for _ in range(33)], group="g")
+    first = receipts(queue.reserve("check"))
+    assert outcomes(queue.nack_many(first, final=True)) == ["dead"]
+    assert stands(queue) == ("failed", 33, 1, 1)
+
+
 def test_D6_what_goes_without_an_ack_is_done_from_the_next_prune_on(queue: Session) -> None:
     queue.group("g", "next")
     for kind in ("popped", "removed", "purged", "dropped", "acked"):

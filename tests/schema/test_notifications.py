@@ -257,10 +257,56 @@ def pause(queue: Queue) -> str:
     return "source"
 
 
+def read(queue: Queue) -> str:
+    """Have a batch hold a message; return the name of the read."""
+    queue.push("source", "a", 1)
+    assert queue.connection.execute("select queue_stream_reserve('reader', 1, 0, 'source')").fetchall()
+    return "reader/1"
+
+
+def read_with_permits(queue: Queue) -> str:
+    """Have a batch hold a message that has a semaphore; return the name of the read."""
+    queue.semaphore("s", 1)
+    queue.push("source", "a", 1, semaphores=["s"])
+    assert queue.connection.execute("select queue_stream_reserve('reader', 1, 0, 'source')").fetchall()
+    return "reader/1"
+
+
+def line_up(queue: Queue) -> str:
+    """Hold the first of a line in which another stands; return its receipt."""
+    for key in "ab":
+        queue.push("source", key, 1, order_key="o")
+    [message] = queue.reserve("source")
+    return str(message.receipt)
+
+
+def wait_for_permits(queue: Queue) -> str:
+    """Hold what another of another kind waits for; return its receipt."""
+    queue.semaphore("s", 1)
+    queue.push("elsewhere", "a", 1, semaphores=["s"])
+    [message] = queue.reserve("elsewhere")
+    queue.push("source", "b", 1, semaphores=["s"])
+    assert queue.reserve("source") == []
+    return str(message.receipt)
+
+
+def last_of_group(queue: Queue) -> str:
+    """Hold the last member of a group; return its receipt."""
+    queue.group("g", "source", members=1)
+    queue.push("elsewhere", "a", 1, group="g")
+    [message] = queue.reserve("elsewhere")
+    return str(message.receipt)
+
+
 def land(queue: Queue, key: str) -> None:
     """Insert a row into the inbox."""
     text = "insert into queue_inbox (p_kind, p_key, payload) values ('source', %s, '1')"
     queue.connection.execute(text, [key])
+
+
+def give_back(queue: Queue, name: str) -> None:
+    """Give back what a read holds."""
+    queue.connection.execute("select queue_stream_extend(%s, 0)", [name])
 
 
 Case: TypeAlias = tuple[str, "Callable[[Queue], str]", "Callable[[Queue, str], object]"]
@@ -289,6 +335,22 @@ WAKES: dict[str, Case] = {
     "resume": ("source", pause, lambda queue, kind: queue.resume(kind)),
     "pause": ("source", nothing, lambda queue, _: queue.pause("source")),
     "reap": ("source", leave_dead, lambda queue, _: queue.reap()),
+    "nack_many": ("source", hold, lambda queue, receipt: queue.nack_many([receipt])),
+    "move_many": (
+        "target",
+        hold,
+        lambda queue, receipt: queue.move_many([{"receipt": receipt, "to_kind": "target"}]),
+    ),
+    "read given back": ("source", read, lambda queue, name: give_back(queue, name)),
+    "read with permits given back": (
+        "source",
+        read_with_permits,
+        lambda queue, name: give_back(queue, name),
+    ),
+    "line": ("source", line_up, lambda queue, receipt: queue.ack(receipt)),
+    "permits": ("source", wait_for_permits, lambda queue, receipt: queue.ack(receipt)),
+    "capacity": ("source", wait_for_permits, lambda queue, _: queue.semaphore("s", 2)),
+    "group": ("source", last_of_group, lambda queue, receipt: queue.ack(receipt)),
 }
 
 
