@@ -793,6 +793,19 @@ def test_a_publish_that_waits_for_a_message_has_not_locked_the_next(
         assert outcomes(published.result(PATIENCE_S)) == ["replaced"] * 2
 
 
+def test_a_publish_that_waits_for_a_key_has_not_put_the_next(
+    queue: Session, connect: Connect, harness: Harness
+) -> None:
+    for kind in "ba":
+        queue.subscribe("topic", kind)
+    first = connect(autocommit=False)
+    first.push("a", "x", 0)
+    with waiting(harness, connect(), lambda session: session.publish("topic", "x", 1)) as published:
+        assert queue.push("b", "x", 0).outcome == "created"
+        first.commit()
+        assert outcomes(published.result(PATIENCE_S)) == ["ignored"] * 2
+
+
 def test_a_kind_that_one_lets_expire_keeps_no_other_waiting(
     queue: Session, connect: Connect, clock: Clock
 ) -> None:

@@ -87,9 +87,13 @@ def test_drop_takes_what_was_pushed_onto_a_hold_that_has_expired(queue: Session,
     assert queue.peek("mail") == []
 
 
-def test_of_a_dropped_kind_nothing_is_left_but_its_counters(queue: Session, harness: Harness) -> None:
+@pytest.mark.parametrize("way", ["drop", "expiry"])
+def test_of_a_kind_that_has_gone_nothing_is_left_but_its_counters(
+    queue: Session, harness: Harness, clock: Clock, way: str
+) -> None:
     def left() -> dict[str, object]:
-        return {name: what for name, what in harness.everything().items() if not name.endswith("_count")}
+        tables = harness.everything().items()
+        return {name: what for name, what in tables if not name.endswith(("_count", "_clock"))}
 
     queue.define("first")
     queue.push("first", "a", 1)
@@ -100,7 +104,11 @@ def test_of_a_dropped_kind_nothing_is_left_but_its_counters(queue: Session, harn
     queue.publish("t", "a", 1)
     queue.ack(take(queue, "mail")[1])
     queue.push("mail", "b", 1)
-    queue.drop("mail")
+    if way == "drop":
+        queue.drop("mail")
+    else:
+        clock.advance(61)
+        queue.prune()
     assert left() == before
 
 

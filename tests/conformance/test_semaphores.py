@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 import pytest
 
 from pyqueue_sql import InvalidOption, InvalidParameter, Refused
-from tests.conformance.steps import drain, keys, outcomes, receipts, state
+from tests.conformance.steps import drain, keys, outcomes, receipts, state, take
 
 if TYPE_CHECKING:
     from tests.conformance.fixtures import Clock, Connect
@@ -674,3 +674,26 @@ def test_D5_limits_of_name_and_capacity(queue: Session) -> None:
     queue.semaphore("s", 2)
     found = {one.name: one.capacity for one in queue.semaphores()}
     assert found == {"S": 1, "s": 2, "x" * 100: 1_000_000}
+
+
+@pytest.mark.parametrize("woken", [False, True])
+def test_what_goes_with_its_kind_leaves_its_permit_to_others(
+    queue: Session, clock: Clock, woken: bool
+) -> None:
+    queue.semaphore("s", 1)
+    queue.define("reply", expires_seconds=60)
+    queue.push("other", "x", 0, semaphores=["s"])
+    _, receipt = take(queue, "other", timeout_seconds=3600)
+    queue.push("reply", "w", 0, semaphores=["s"])
+    assert queue.reserve("reply") == []
+    if woken:
+        queue.ack(receipt)
+        assert state(queue, "reply", "w") == "ready"
+    queue.push("other", "y", 0, semaphores=["s"])
+    clock.advance(61)
+    assert queue.prune() > 0
+    assert queue.peek("reply") == []
+    if not woken:
+        queue.ack(receipt)
+    assert keys(queue.reserve("other")) == ["y"]
+    assert queue.execute("select count(*) from queue_semaphore_wait") == [(0,)]
