@@ -406,6 +406,7 @@ def test_what_one_prunes_nobody_waits_for(queue: Session, connect: Connect, cloc
 def test_settings_that_are_not_committed_keep_nobody_waiting(queue: Session, connect: Connect) -> None:
     for kind in ("k", "k.dead", "to"):
         queue.define(kind, timeout_seconds=60, history_seconds=60)
+    queue.define("reply", expires_seconds=3600)
     other = connect(autocommit=False)
     for kind in ("k", "k.dead", "to"):
         other.define(kind, timeout_seconds=5, history_seconds=0)

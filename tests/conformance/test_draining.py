@@ -202,6 +202,13 @@ def test_M3_a_chunk_is_of_all_kinds_together(queue: Session, clock: Clock) -> No
     assert queue.stats("reply.2")[0].total == 4
 
 
+def test_M3_of_kinds_that_are_empty_no_more_go_than_a_prune_is_to_take(queue: Session, clock: Clock) -> None:
+    for kind in "ab":
+        queue.define(kind, expires_seconds=60)
+    clock.advance(61)
+    assert [queue.prune(1) for _ in range(3)] == [1, 1, 0]
+
+
 def test_M3_dead_letters_of_another_keep_it(queue: Session, clock: Clock) -> None:
     queue.define("morgue", expires_seconds=60)
     queue.define("mail", dead_letter_kind="morgue")

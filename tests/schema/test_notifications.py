@@ -418,15 +418,37 @@ def test_listen_says_what_is_ready_and_when_to_look_again(
     hold(queue, "held")
     queue.push("paused", "a", 1)
     queue.pause("paused")
+    wait_for_permits(queue)
+    queue.define("full", max_reserved=1)
+    hold(queue, "full")
+    queue.push("full", "b", 1)
+    kinds = ["ready", "later", "held", "paused", "source", "full", "nothing"]
     with listening(database_url, "nothing") as listener:
-        seen = {
-            one.kind: one for one in listener.queue.listen(["ready", "later", "held", "paused", "nothing"])
-        }
+        seen = {one.kind: one for one in listener.queue.listen(kinds)}
     assert [kind for kind, one in seen.items() if one.ready] == ["ready"]
     assert {kind: round(one.next_seconds) for kind, one in seen.items() if one.next_seconds} == {
         "later": 60,
         "held": 300,
+        "source": 300,
+        "full": 1,
     }
+
+
+def test_who_ends_a_member_isnt_told_by_its_own_note_that_all_may_be_done(
+    conn: psycopg.Connection[Any], database_url: str
+) -> None:
+    queue = Queue(conn)
+    queue.group("g", "next", members=2)
+    queue.push_many("check", [{"payload": 0}, {"payload": 0}], group="g")
+    one, other = (str(message.receipt) for message in queue.reserve("check", None, 2))
+    with psycopg.connect(database_url) as old:
+        old.isolation_level = psycopg.IsolationLevel.REPEATABLE_READ
+        assert Queue(old).ack(one).outcome == "acked"
+        assert Queue(old).wait("next", 0) is None
+    assert queue.wait("next", 0) == "next", "somebody has to look"
+    assert queue.reserve("next") == []
+    assert queue.ack(other).outcome == "acked"
+    assert len(queue.pop("next", 10)) == 1
 
 
 def test_a_wait_under_one_snapshot_sees_nothing_new(conn: psycopg.Connection[Any], database_url: str) -> None:
