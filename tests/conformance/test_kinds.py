@@ -112,6 +112,14 @@ def test_of_a_kind_that_has_gone_nothing_is_left_but_its_counters(
     assert left() == before
 
 
+def test_a_drop_that_would_close_a_circle_of_dead_letters_is_refused(queue: Session) -> None:
+    queue.define("mail", dead_letter_kind="graves")
+    queue.define("mail.dead", dead_letter_kind="mail")
+    with pytest.raises(Refused, match="dead_letter_kind"):
+        queue.drop("mail")
+    assert (queue.define("mail").dead_letter_kind or "").endswith("graves")
+
+
 def test_pause_stops_deliveries_and_nothing_else(queue: Session) -> None:
     queue.push_many("mail", [{"key": key, "payload": 0} for key in "abcde"])
     a, b, c, d = receipts(queue.reserve("mail", None, 4))
