@@ -347,6 +347,24 @@ ONCE: dict[str, Callable[[Session], bool]] = {
 
 def unchanged(queue: Session) -> None:
     """Have there what these calls change."""
+def test_a_tick_that_waits_for_a_key_has_not_put_that_of_a_later_kind(
+    queue: Session, connect: Connect, harness: Harness, clock: Clock
+) -> None:
+    for name, kind in (("y", "b"), ("z", "a")):
+        queue.schedule(name, kind, 0, every_seconds=3600)
+    clock.advance(3600)
+    first = connect(autocommit=False)
+    first.tick()
+    [of_a], [of_b] = (keys(first.peek(kind)) for kind in "ab")
+    first.rollback()
+    first.push("a", of_a, 0)
+    with waiting(harness, connect(), lambda session: session.tick()) as ticked:
+        assert queue.push("b", of_b, 0).outcome == "created"
+        first.rollback()
+        assert ticked.result(PATIENCE_S) == 1
+
+
+def test_of_two_who_end_a_schedule_one_did(queue: Session, connect: Connect, harness: Harness) -> None:
     queue.schedule("hourly", "k", 0, every_seconds=3600)
     queue.subscribe("topic", "k")
     queue.define("k", log_seconds=60)
@@ -805,6 +823,45 @@ def test_a_publish_that_waits_for_a_key_has_not_put_the_next(
         assert queue.push("b", "x", 0).outcome == "created"
         first.commit()
         assert outcomes(published.result(PATIENCE_S)) == ["ignored"] * 2
+
+
+PUSHES: dict[str, Callable[[Session], str]] = {
+    "push": lambda queue: queue.push("mail", "x", 1).outcome,
+    "push_many": lambda queue: queue.push_many("mail", [{"key": "x", "payload": 1}])[0].outcome,
+    "publish": lambda queue: queue.publish("topic", "x", 1)[0].outcome,
+}
+
+
+@pytest.mark.parametrize("way", PUSHES)
+def test_what_waited_for_the_end_of_a_message_finds_its_key_remembered(
+    queue: Session, connect: Connect, harness: Harness, way: str
+) -> None:
+    queue.define("mail", dedup_seconds=60)
+    queue.subscribe("topic", "mail")
+    queue.push("mail", "x", 0)
+    [receipt] = receipts(queue.reserve("mail"))
+    first = connect(autocommit=False)
+    assert first.ack(receipt).outcome == "acked"
+    with waiting(harness, connect(), PUSHES[way]) as pushed:
+        first.commit()
+        assert pushed.result(PATIENCE_S) == "ignored"
+    assert queue.get("mail", "x") is None
+
+
+def test_a_publish_that_waited_for_who_removed_a_message_puts_it_anew(
+    queue: Session, connect: Connect, harness: Harness
+) -> None:
+    queue.subscribe("topic", "mail")
+    queue.push("mail", "x", 0)
+    first = connect(autocommit=False)
+    first.execute("select 1 from delayed_queue where p_kind = 'mail' for update")
+    with waiting(
+        harness, connect(), lambda session: session.publish("topic", "x", 1, on_duplicate="replace")
+    ) as published:
+        assert first.remove("mail", "x") == "removed"
+        first.commit()
+        assert outcomes(published.result(PATIENCE_S)) == ["created"]
+    assert [one.payload for one in queue.pop("mail", 2)] == [1]
 
 
 def test_a_kind_that_one_lets_expire_keeps_no_other_waiting(

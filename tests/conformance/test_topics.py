@@ -151,6 +151,35 @@ def test_M2_a_misfit_for_one_kind_refuses_the_publish_as_a_whole(queue: Session)
     assert outcomes(queue.publish("t", "k", {"to": "x"})) == ["created"] * 3
 
 
+def test_M2_what_one_kind_wants_of_a_copy_is_done_whatever_the_next_one_wants(queue: Session) -> None:
+    queue.define("a", log_seconds=60, filter_index=True)
+    queue.define("b", payload_shape={"n": "number"})
+    for kind in "ab":
+        queue.subscribe("t", kind)
+    queue.publish("t", "k", {"n": 1})
+    assert [event.key for event in queue.read("a", "r", 2)] == ["k"]
+    assert [one.key for one in queue.reserve("a", where={"n": 1})] == ["k"]
+
+
+def test_M2_a_copy_that_is_replaced_is_logged_and_found_by_what_it_has_now(queue: Session) -> None:
+    queue.define("a", log_seconds=60, filter_index=True)
+    queue.subscribe("t", "a")
+    queue.publish("t", "k", {"n": 1})
+    queue.publish("t", "k", {"n": 2}, on_duplicate="replace")
+    queue.publish("t", "k", {"n": 3}, on_duplicate="push_back")
+    assert [event.event for event in queue.read("a", "r", 9)] == ["pushed", "replaced"]
+    assert queue.reserve("a", where={"n": 1}) == []
+    assert [one.payload for one in queue.reserve("a", where={"n": 2})] == [{"n": 2}]
+
+
+def test_D7_who_unsubscribes_does_so_from_one_pattern_for_one_kind(queue: Session) -> None:
+    for pattern, kind in (("job.*", "watch"), ("job.*", "other"), ("job.#", "watch")):
+        queue.subscribe(pattern, kind)
+    assert queue.unsubscribe("job.*", "watch")
+    found = [(one.pattern, one.kind) for one in queue.subscriptions()]
+    assert sorted(found) == [("job.#", "watch"), ("job.*", "other")]
+
+
 def test_M2_a_publish_that_is_rolled_back_wasnt(connect: Connect) -> None:
     queue = connect(autocommit=False)
     queue.subscribe("t", "a")

@@ -376,6 +376,20 @@ def test_a_push_leaves_no_lock(conn: psycopg.Connection[Any], database_url: str)
         assert conn.execute(ADVISORY).fetchone() == (0,)
 
 
+def test_a_worker_has_a_lock_as_long_as_it_lives_by_its_session(conn: psycopg.Connection[Any]) -> None:
+    queue = Queue(conn)
+    ways: list[tuple[dict[str, Any], int]] = [
+        ({"session": True}, 1),
+        ({"session": True}, 1),
+        ({}, 0),
+        ({"session": True}, 1),
+        ({"stop": True}, 0),
+    ]
+    for options, locks in ways:
+        queue.heartbeat("w", **options)
+        assert conn.execute(ADVISORY).fetchone() == (locks,)
+
+
 def test_a_listener_has_a_lock_for_each_channel_until_its_session_ends(
     conn: psycopg.Connection[Any], database_url: str
 ) -> None:
