@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
+import json
 from datetime import UTC, datetime
 from typing import TYPE_CHECKING, Any
 
 import pytest
 
 from pyqueue_sql import InvalidOption, InvalidParameter, InvalidPayload, to_datetime, to_microseconds
-from tests.conformance.steps import SECOND, keys
+from tests.conformance.steps import SECOND, keys, outcomes, receipts
 
 if TYPE_CHECKING:
     from tests.conformance.fixtures import Clock, Connect
@@ -273,6 +274,27 @@ def test_a_schedule_of_each_sort_shows_its_rule(queue: Session) -> None:
     for name, rule in rules.items():
         queue.schedule(name, "k", 1, **rule)
     assert {schedule.name: schedule.rule for schedule in queue.schedules()} == rules
+
+
+def test_what_is_due_and_not_made_yet_comes_no_more_where_the_end_is_set_before_it(
+    queue: Session, clock: Clock
+) -> None:
+    queue.schedule("s", "k", 0, every_seconds=3600)
+    clock.advance(3600)
+    assert queue.schedule("s", "k", 0, every_seconds=3600, until=clock.now - 3600 * SECOND).next_at is None
+    assert (queue.tick(), queue.peek("k")) == (0, [])
+
+
+def test_what_a_schedule_pushes_has_its_options(queue: Session, clock: Clock) -> None:
+    queue.schedule("s", "k", 0, every_seconds=3600, max_attempts=1, priority=3, headers={"h": 1})
+    nulls = json.dumps({"every_seconds": 3600, "headers": None, "max_attempts": None, "priority": None})
+    queue.answer("queue_schedule", "t", "k", "0", nulls)
+    clock.advance(3600)
+    assert queue.tick() == 2
+    first, second = queue.reserve("k", None, 2)
+    assert (first.priority, first.headers) == (3, {"h": 1})
+    assert (second.priority, second.headers) == (0, None)
+    assert outcomes(queue.nack_many(receipts([first, second]), error="no")) == ["dead", "retry"]
 
 
 def test_unschedule_ends_it(queue: Session, clock: Clock) -> None:
