@@ -768,6 +768,61 @@ def test_a_read_is_planned_anew_once_nobody_hands_it_out_any_more(
         assert planned.result(PATIENCE_S) == (2, [0, 1])
 
 
+ENDS: dict[str, Callable[[Session, str], str]] = {
+    "ack": lambda queue, receipt: queue.ack(receipt).outcome,
+    "ack_many": lambda queue, receipt: queue.ack_many([receipt])[0].outcome,
+    "nack": lambda queue, receipt: queue.nack(receipt).outcome,
+    "nack_many": lambda queue, receipt: queue.nack_many([receipt])[0].outcome,
+    "final": lambda queue, receipt: queue.nack(receipt, final=True).outcome,
+    "move": lambda queue, receipt: queue.move(receipt, "to").outcome,
+    "move_many": lambda queue, receipt: queue.move_many([{"receipt": receipt, "to_kind": "to"}])[0].outcome,
+    "extend": lambda queue, receipt: queue.extend(receipt, 60).outcome,
+    "extend_many": lambda queue, receipt: queue.extend_many([receipt], 60)[0].outcome,
+}
+
+
+@pytest.mark.parametrize("end", ["ack", "nack"])
+@pytest.mark.parametrize("way", ENDS)
+def test_of_two_who_end_a_delivery_the_second_has_lost_it(
+    queue: Session, connect: Connect, harness: Harness, way: str, end: str
+) -> None:
+    queue.push("k", "a", 0)
+    [receipt] = receipts(queue.reserve("k"))
+    first = connect(autocommit=False)
+    assert ENDS[end](first, receipt) != "lost"
+    with waiting(harness, connect(), lambda session: ENDS[way](session, receipt)) as second:
+        first.commit()
+        assert second.result(PATIENCE_S) == "lost"
+    assert state(queue, "k", "a") == (None if end == "ack" else "ready")
+    assert [queue.peek(kind) for kind in ("to", "k.dead")] == [[], []]
+
+
+def test_what_is_pushed_onto_a_message_that_another_is_taking_comes_after_it(
+    queue: Session, connect: Connect, harness: Harness
+) -> None:
+    queue.push("k", "a", 0)
+    other = connect(autocommit=False)
+    [receipt] = receipts(other.reserve("k"))
+    with waiting(
+        harness, connect(), lambda session: session.push("k", "a", 1, on_duplicate="replace").outcome
+    ) as pushed:
+        other.commit()
+        assert pushed.result(PATIENCE_S) == "held"
+    assert queue.ack(receipt).outcome == "acked"
+    assert [one.payload for one in queue.pop("k", 2)] == [1]
+
+
+def test_a_redrive_leaves_what_another_transaction_has(queue: Session, connect: Connect) -> None:
+    for key in "ab":
+        queue.push("k", key, 0)
+    queue.nack_many(receipts(queue.reserve("k", None, 2)), final=True)
+    other = connect(autocommit=False)
+    assert keys(other.reserve("k.dead")) == ["a"]
+    assert queue.redrive("k.dead").went == 1
+    other.commit()
+    assert (state(queue, "k.dead", "a"), state(queue, "k", "b")) == ("reserved", "ready")
+
+
 def test_of_two_heartbeats_that_bring_a_worker_back_the_second_finds_it_there(
     queue: Session, connect: Connect, harness: Harness, clock: Clock
 ) -> None:
