@@ -812,6 +812,46 @@ def test_what_is_pushed_onto_a_message_that_another_is_taking_comes_after_it(
     assert [one.payload for one in queue.pop("k", 2)] == [1]
 
 
+MANY: dict[str, Callable[[Session, list[str]], list[str]]] = {
+    "ack_many": lambda queue, both: outcomes(queue.ack_many(both)),
+    "nack_many": lambda queue, both: outcomes(queue.nack_many(both)),
+    "extend_many": lambda queue, both: outcomes(queue.extend_many(both, 60)),
+    "move_many": lambda queue, both: outcomes(
+        queue.move_many([{"receipt": receipt, "to_kind": "to"} for receipt in both])
+    ),
+}
+
+
+@pytest.mark.parametrize("guarded", [False, True], ids=["plain", "semaphores"])
+@pytest.mark.parametrize("way", MANY)
+def test_a_call_that_waits_for_a_delivery_has_not_locked_the_next(
+    queue: Session, connect: Connect, harness: Harness, way: str, guarded: bool
+) -> None:
+    queue.semaphore("s", 2)
+    for key in "ab":
+        queue.push("k", key, 0, semaphores=["s"] if guarded else None)
+    sooner, later = receipts(queue.reserve("k", None, 2))
+    first = connect(autocommit=False)
+    first.execute("select 1 from delayed_queue where p_kind = 'k' and p_key = 'a' for update")
+    with waiting(harness, connect(), lambda session: MANY[way](session, [later, sooner])) as called:
+        assert queue.extend(later, 60).outcome == "extended"
+        first.commit()
+        assert "lost" not in called.result(PATIENCE_S)
+
+
+def test_an_ack_passes_over_who_waits_for_a_permit_and_is_locked(queue: Session, connect: Connect) -> None:
+    queue.semaphore("s", 1)
+    for key in "abc":
+        queue.push("k", key, 0, semaphores=["s"])
+    [receipt] = receipts(queue.reserve("k", None, 3))
+    other = connect(autocommit=False)
+    other.execute("select 1 from delayed_queue where p_kind = 'k' and p_key = 'b' for update")
+    assert queue.ack(receipt).outcome == "acked"
+    assert state(queue, "k", "c") == "ready"
+    other.rollback()
+    assert keys(queue.reserve("k", None, 3)) == ["c"]
+
+
 def test_a_redrive_leaves_what_another_transaction_has(queue: Session, connect: Connect) -> None:
     for key in "ab":
         queue.push("k", key, 0)

@@ -141,3 +141,20 @@ def test_the_lines_of_several_kinds_are_joined_in_the_order_of_the_kinds(
         other.execute("""select queue_push('z', 'free', '0', '{"order_key": "o"}')""")
         keeper.rollback()
         assert moved.result(PATIENCE_S) == [("moved",)] * 2
+
+
+@pytest.mark.parametrize("most", [2, 9])
+def test_a_pop_leaves_the_first_of_a_line_whose_next_another_has(
+    conn: psycopg.Connection, database_url: str, most: int
+) -> None:
+    def pop() -> list[str]:
+        return [key for (key,) in conn.execute("select p_key from queue_pop('work', %s)", [most])]
+
+    for key in "ab":
+        push_one(conn, key)
+    push_apart(conn, "z")
+    with psycopg.connect(database_url) as other:
+        other.execute("select from delayed_queue where p_key = 'b' for update")
+        conn.execute("set lock_timeout = '5s'")
+        assert pop() == ["z"]
+    assert (pop(), pop()) == (["a"], ["b"])
