@@ -251,6 +251,32 @@ def test_a_transaction_that_stays_open_takes_the_rate_from_nobody(
     assert 94 <= len(queue.pop("calls", 200)) <= 101  # each part saves whole ones
 
 
+def test_the_slot_that_a_session_had_last_is_waited_for_by_nobody(queue: Session, connect: Connect) -> None:
+    queue.define("calls", max_reserved=2)
+    queue.push_many("calls", [{"payload": n} for n in range(4)])
+    queue.ack(receipts(queue.reserve("calls"))[0])
+    other = connect(autocommit=False)
+    assert [len(other.reserve("calls")) for _ in range(2)] == [1, 1]
+    assert queue.reserve("calls") == []
+    other.rollback()
+    assert len(queue.reserve("calls")) == 1
+
+
+def test_a_hold_that_has_expired_and_is_locked_keeps_its_slot(
+    queue: Session, connect: Connect, clock: Clock
+) -> None:
+    queue.define("calls", max_reserved=1)
+    for key in "ab":
+        queue.push("calls", key, 0)
+    assert len(queue.reserve("calls", timeout_seconds=60)) == 1
+    clock.advance(61)
+    other = connect(autocommit=False)
+    other.execute("select 1 from delayed_queue where p_kind = 'calls' and p_key = 'a' for update")
+    assert queue.reserve("calls") == []
+    other.rollback()
+    assert len(queue.reserve("calls")) == 1
+
+
 def test_a_listener_is_told_of_the_ack_that_makes_room(queue: Session, connect: Connect) -> None:
     queue.define("calls", max_reserved=1)
     queue.push_many("calls", [{"payload": n} for n in range(2)])

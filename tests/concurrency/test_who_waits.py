@@ -839,6 +839,40 @@ def test_a_call_that_waits_for_a_delivery_has_not_locked_the_next(
         assert "lost" not in called.result(PATIENCE_S)
 
 
+def test_a_batch_that_waits_for_a_message_to_replace_has_not_locked_the_next(
+    queue: Session, connect: Connect, harness: Harness
+) -> None:
+    for key in "ba":
+        queue.push("k", key, 0)
+    first = connect(autocommit=False)
+    first.execute("select 1 from delayed_queue where p_kind = 'k' and p_key = 'b' for update")
+    batch = [{"key": key, "payload": 2} for key in "ab"]
+    with waiting(
+        harness, connect(), lambda session: session.push_many("k", batch, on_duplicate="replace")
+    ) as pushed:
+        assert queue.push("k", "a", 1, on_duplicate="replace").outcome == "replaced"
+        first.rollback()
+        assert outcomes(pushed.result(PATIENCE_S)) == ["replaced"] * 2
+
+
+def test_of_two_who_prune_a_log_each_notes_how_far_it_came(
+    queue: Session, connect: Connect, clock: Clock
+) -> None:
+    queue.define("k", log_seconds=60)
+    assert queue.read("k", "r", 1) == []
+    for keys_ in ("a", "bc"):
+        queue.push_many("k", [{"key": key, "payload": 0} for key in keys_])
+        clock.advance(61)
+        if keys_ == "a":
+            queue.prune()
+    other = connect(autocommit=False)
+    other.prune(1)
+    queue.prune()
+    other.commit()
+    with pytest.raises(Refused, match="missed"):
+        queue.read("k", "r", 1)
+
+
 def test_an_ack_passes_over_who_waits_for_a_permit_and_is_locked(queue: Session, connect: Connect) -> None:
     queue.semaphore("s", 1)
     for key in "abc":
