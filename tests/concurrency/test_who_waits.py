@@ -1009,6 +1009,18 @@ def test_a_kind_that_one_lets_expire_keeps_no_other_waiting(
     assert queue.prune() == 2
 
 
+def test_who_notes_that_a_kind_is_used_keeps_no_other_waiting(
+    queue: Session, connect: Connect, clock: Clock
+) -> None:
+    queue.define("reply", expires_seconds=60)
+    clock.advance(61)
+    other = connect(autocommit=False)
+    assert other.reserve("reply") == []
+    assert queue.reserve("reply") == []
+    other.rollback()
+    assert queue.prune() == 0, "it is used"
+
+
 def test_a_drop_waits_for_who_is_taking_a_message(queue: Session, connect: Connect, harness: Harness) -> None:
     queue.push("k", "a", 0)
     other = connect(autocommit=False)
