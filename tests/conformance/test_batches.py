@@ -579,7 +579,7 @@ def test_what_failed_is_in_what_is_kept_and_what_was_lost_is_not(queue: Session,
     push(queue, "a", "b", "c")
     held = reserve(queue, 1)
     clock.advance(DAY)
-    assert [one.key for one in queue.pop("mail")] == [held[0]["p_key"]]
+    assert keys(queue.reserve("mail")) == [held[0]["p_key"]]
     failed = [{"receipt": held[1]["receipt"], "error": "no"}]
     assert commit(queue, 1, failed=failed, keep=True)["lost"] == "1"
     assert of(reserve(queue, 1)) == of(held[1:])
@@ -718,6 +718,19 @@ def test_what_was_given_back_by_itself_is_no_longer_the_batch_s(queue: Session) 
     with pytest.raises(InvalidOption, match="never"):
         commit(queue, 1, failed=wrong)
     assert commit(queue, 1, whole=True)["acked"] == "2"
+
+
+def test_a_batch_whose_place_under_a_limit_was_given_away_has_lost_its_message(
+    queue: Session, clock: Clock
+) -> None:
+    queue.define("mail", max_reserved=1)
+    push(queue, "a")
+    assert of(reserve(queue, 1, timeout_seconds=60)) == ["a"]
+    clock.advance(61)
+    queue.push("mail", "b", 1, priority=1)
+    assert keys(queue.reserve("mail")) == ["b"]
+    assert extend(queue, 60) == ("0", "1")
+    assert queue.answer("queue_stream_renew", "reader", "1") == [{"lost": "1"}]
 
 
 def test_a_long_name_of_a_reader_is_cut_for_its_worker(queue: Session) -> None:
