@@ -14,10 +14,9 @@ from tests.conformance import test_batches as batches
 from tests.conformance.steps import keys, outcomes, receipts, state, take
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator, Sequence
+    from collections.abc import Callable, Iterator
     from concurrent.futures import Future
 
-    from pyqueue_sql import Outcome
     from tests.conformance.fixtures import Clock, Connect
     from tests.conformance.harness import Harness, Session
 
@@ -67,29 +66,6 @@ def test_acks_that_wait_for_a_line_have_not_locked_the_next(
     assert sorted(keys(queue.reserve("k", None, 9))) == ["x", "y"]
 
 
-MANY: dict[str, tuple[str, Callable[[Session, list[str]], Sequence[Outcome]]]] = {
-    "ack_many": ("acked", lambda s, some: s.ack_many(some)),
-    "nack_many": ("retry", lambda s, some: s.nack_many(some)),
-    "extend_many": ("extended", lambda s, some: s.extend_many(some, 60)),
-    "move_many": ("moved", lambda s, some: s.move_many([{"receipt": r, "to_kind": "to"} for r in some])),
-}
-
-
-@pytest.mark.parametrize("name", MANY)
-def test_a_batch_locks_its_messages_in_the_order_of_their_entries(
-    queue: Session, connect: Connect, harness: Harness, name: str
-) -> None:
-    queue.push_many("k", [{"key": key, "payload": 0} for key in "ab"])
-    low, high = receipts(queue.reserve("k", None, 2))
-    first = connect(autocommit=False)
-    first.extend(low, 60)
-    outcome, call = MANY[name]
-    with waiting(harness, connect(), lambda session: call(session, [high, low])) as done:
-        assert queue.extend(high, 60).outcome == "extended", "it waits with nothing locked"
-        first.commit()
-        assert outcomes(done.result(PATIENCE_S)) == [outcome] * 2
-
-
 def test_dead_letters_of_one_key_go_to_their_kinds_in_order(
     queue: Session, connect: Connect, harness: Harness
 ) -> None:
@@ -133,17 +109,6 @@ def test_what_goes_elsewhere_is_put_in_in_the_order_of_its_keys(
         assert queue.push(to, "b", 0).outcome == "created"
         first.rollback()
         made.result(PATIENCE_S)
-def test_what_fails_of_a_batch_dies_in_the_order_of_its_keys(
-    queue: Session, connect: Connect, harness: Harness
-) -> None:
-    batches.push(queue, "b", "a")
-    failed = [{"receipt": one["receipt"], "final": True} for one in batches.reserve(queue, 1)]
-    first = connect(autocommit=False)
-    first.push("mail.dead", "a", 0)
-    with waiting(harness, connect(), lambda session: batches.commit(session, 1, failed=failed)) as committed:
-        assert queue.push("mail.dead", "b", 0).outcome == "created"
-        first.rollback()
-        assert committed.result(PATIENCE_S)["failed"] == "2"
 
 
 def test_who_finds_no_room_at_a_semaphore_keeps_nobody_waiting_there(
@@ -347,24 +312,6 @@ ONCE: dict[str, Callable[[Session], bool]] = {
 
 def unchanged(queue: Session) -> None:
     """Have there what these calls change."""
-def test_a_tick_that_waits_for_a_key_has_not_put_that_of_a_later_kind(
-    queue: Session, connect: Connect, harness: Harness, clock: Clock
-) -> None:
-    for name, kind in (("y", "b"), ("z", "a")):
-        queue.schedule(name, kind, 0, every_seconds=3600)
-    clock.advance(3600)
-    first = connect(autocommit=False)
-    first.tick()
-    [of_a], [of_b] = (keys(first.peek(kind)) for kind in "ab")
-    first.rollback()
-    first.push("a", of_a, 0)
-    with waiting(harness, connect(), lambda session: session.tick()) as ticked:
-        assert queue.push("b", of_b, 0).outcome == "created"
-        first.rollback()
-        assert ticked.result(PATIENCE_S) == 1
-
-
-def test_of_two_who_end_a_schedule_one_did(queue: Session, connect: Connect, harness: Harness) -> None:
     queue.schedule("hourly", "k", 0, every_seconds=3600)
     queue.subscribe("topic", "k")
     queue.define("k", log_seconds=60)
@@ -613,6 +560,57 @@ def test_a_prune_waits_for_nobody_who_has_a_group(queue: Session, connect: Conne
 def test_the_first_permit_of_a_call_is_waited_for(
     queue: Session, connect: Connect, harness: Harness, clock: Clock, delay_seconds: int
 ) -> None:
+    """Only who has locked a semaphore leaves the next one to others, lest two wait for one another."""
+    queue.semaphore("s", 1)
+    queue.push("k", "a", 0, semaphores=["s"], delay_seconds=delay_seconds)
+    clock.advance(2)
+    first = connect(autocommit=False)
+    first.semaphore("s", 2)
+    with waiting(harness, connect(), lambda session: keys(session.reserve("k"))) as taken:
+        first.commit()
+        assert taken.result(PATIENCE_S) == ["a"]
+
+
+def test_rows_of_the_inbox_and_new_readers_wait_for_no_settings(queue: Session, connect: Connect) -> None:
+    other = connect(autocommit=False)
+    for kind in ("k", "other"):
+        other.define(kind, timeout_seconds=5)
+    queue.land([{"p_kind": "k", "p_key": "landed", "payload": "0"}])
+    assert queue.read("other", "reader", 1) == []
+    with pytest.raises(InvalidOption, match="for no kind of such a name"):
+        queue.read("other", "reader", 1, events=["acked"])
+
+
+def test_what_fails_of_a_batch_dies_in_the_order_of_its_keys(
+    queue: Session, connect: Connect, harness: Harness
+) -> None:
+    batches.push(queue, "b", "a")
+    failed = [{"receipt": one["receipt"], "final": True} for one in batches.reserve(queue, 1)]
+    first = connect(autocommit=False)
+    first.push("mail.dead", "a", 0)
+    with waiting(harness, connect(), lambda session: batches.commit(session, 1, failed=failed)) as committed:
+        assert queue.push("mail.dead", "b", 0).outcome == "created"
+        first.rollback()
+        assert committed.result(PATIENCE_S)["failed"] == "2"
+
+
+def test_a_tick_that_waits_for_a_key_has_not_put_that_of_a_later_kind(
+    queue: Session, connect: Connect, harness: Harness, clock: Clock
+) -> None:
+    for name, kind in (("y", "b"), ("z", "a")):
+        queue.schedule(name, kind, 0, every_seconds=3600)
+    clock.advance(3600)
+    first = connect(autocommit=False)
+    first.tick()
+    [of_a], [of_b] = (keys(first.peek(kind)) for kind in "ab")
+    first.rollback()
+    first.push("a", of_a, 0)
+    with waiting(harness, connect(), lambda session: session.tick()) as ticked:
+        assert queue.push("b", of_b, 0).outcome == "created"
+        first.rollback()
+        assert ticked.result(PATIENCE_S) == 1
+
+
 def test_a_batch_that_waits_for_a_group_has_not_locked_the_next(
     queue: Session, connect: Connect, harness: Harness
 ) -> None:
@@ -886,17 +884,6 @@ def test_an_ack_passes_over_who_waits_for_a_permit_and_is_locked(queue: Session,
     assert keys(queue.reserve("k", None, 3)) == ["c"]
 
 
-def test_a_redrive_leaves_what_another_transaction_has(queue: Session, connect: Connect) -> None:
-    for key in "ab":
-        queue.push("k", key, 0)
-    queue.nack_many(receipts(queue.reserve("k", None, 2)), final=True)
-    other = connect(autocommit=False)
-    assert keys(other.reserve("k.dead")) == ["a"]
-    assert queue.redrive("k.dead").went == 1
-    other.commit()
-    assert (state(queue, "k.dead", "a"), state(queue, "k", "b")) == ("reserved", "ready")
-
-
 def test_of_two_heartbeats_that_bring_a_worker_back_the_second_finds_it_there(
     queue: Session, connect: Connect, harness: Harness, clock: Clock
 ) -> None:
@@ -1030,25 +1017,3 @@ def test_a_drop_waits_for_who_is_taking_a_message(queue: Session, connect: Conne
         with pytest.raises(Refused, match="held"):
             dropped.result(PATIENCE_S)
     assert state(queue, "k", "a") == "reserved"
-
-
-def test_the_first_permit_of_a_call_is_waited_for(queue: Session, connect: Connect, harness: Harness) -> None:
-    """Only who has locked a semaphore leaves the next one to others, lest two wait for one another."""
-    queue.semaphore("s", 1)
-    queue.push("k", "a", 0, semaphores=["s"], delay_seconds=delay_seconds)
-    clock.advance(2)
-    first = connect(autocommit=False)
-    first.semaphore("s", 2)
-    with waiting(harness, connect(), lambda session: keys(session.reserve("k"))) as taken:
-        first.commit()
-        assert taken.result(PATIENCE_S) == ["a"]
-
-
-def test_rows_of_the_inbox_and_new_readers_wait_for_no_settings(queue: Session, connect: Connect) -> None:
-    other = connect(autocommit=False)
-    for kind in ("k", "other"):
-        other.define(kind, timeout_seconds=5)
-    queue.land([{"p_kind": "k", "p_key": "landed", "payload": "0"}])
-    assert queue.read("other", "reader", 1) == []
-    with pytest.raises(InvalidOption, match="for no kind of such a name"):
-        queue.read("other", "reader", 1, events=["acked"])
