@@ -311,11 +311,13 @@ class Machine:
         """What a pop got, look by look: one that looks again may find who was behind what it popped first."""
         begin, lines = 0, set[str | None]()
         for number, message in enumerate(got):
-            entry = self.model.entries[kind, message.key]
-            if entry.waits and entry.order_key in lines:
+            entry = self.model.entries.get(
+                (kind, message.key)
+            )  # None: what follows a group that it has finished
+            if entry and entry.waits and entry.order_key in lines:
                 yield got[begin:number]
                 begin, lines = number, set()
-            lines.add(entry.order_key)
+            lines.add(entry and entry.order_key)
         yield got[begin:]
 
     def delivered(
