@@ -214,9 +214,10 @@ def mysql_settings(url: str) -> dict[str, Any]:
 def mysql_tls(settings: dict[str, Any]) -> ssl.SSLContext | None:
     """Return how a connection with these settings is encrypted; None: it's left to the driver.
 
-    The server's certificate is checked where ssl_ca says by whom it is to be signed, or ssl_verify_cert or
-    ssl_verify_identity asks for it (by the system's certificates, without ssl_ca), unless ssl_verify_cert is
-    false; its name only with ssl_verify_identity. PyMySQL by itself takes ssl_ca and checks nothing.
+    The server's certificate is checked where ssl_ca says who has to have signed it, unless ssl_verify_cert is
+    false; or where ssl_verify_cert or ssl_verify_identity is true, without ssl_ca by the system's
+    certificates. Its name is checked with ssl_verify_identity alone. PyMySQL by itself checks nothing for
+    ssl_ca.
 
     Raises:
         ConnectionFailed: a file can't be read, or isn't what it should be.

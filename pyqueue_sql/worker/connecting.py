@@ -18,6 +18,8 @@ from pyqueue_sql.calls.connect import (
     without_password,
 )
 
+_SSL = 0x800
+"""Of the capabilities that a server of MariaDB or MySQL says it has."""
 LOOKS = 3
 """At the backends of two connections: another client may have the one that they would share."""
 _TAKEN = ("host", "port", "user", "password", "unix_socket", "charset", "connect_timeout")
@@ -72,14 +74,19 @@ async def _aiomysql(url: str) -> Any:
     given = mysql_settings(url)
     tls = mysql_tls(given)
     settings = {name: given[name] for name in _TAKEN if name in given}
+
+    class Connection(driver.Connection):
+        async def _request_authentication(self) -> None:
+            if tls is not None and not self.server_capabilities & _SSL:  # by itself it logs in in the clear
+                raise driver.OperationalError(2026, "the server says that it can't encrypt")
+            await super()._request_authentication()  # pyright: ignore[reportUnknownMemberType]
+
+    connection = Connection(
+        **settings, db=given.get("database"), ssl=tls, autocommit=False, init_command=READ_COMMITTED
+    )
     try:
-        return await driver.connect(
-            **settings,
-            db=given.get("database"),
-            ssl=tls,
-            autocommit=False,
-            init_command=READ_COMMITTED,
-        )
+        await connection._connect()  # what connect of aiomysql does
     except (driver.Error, OSError, RuntimeError) as error:  # RuntimeError: a package of PyMySQL's is missing
         why = f" ({error.__cause__})" if error.__cause__ else ""  # PyMySQL says it by itself
         raise ConnectionFailed(without_password(f"{error.args[-1]}{why}", url)) from None
+    return connection

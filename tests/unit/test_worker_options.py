@@ -129,6 +129,23 @@ def test_transactions_of_coroutines_say_what_is_missing(monkeypatch: pytest.Monk
         asyncio.run(connect_async("mysql://user:secret@127.0.0.1:1/none"))
 
 
+def given_to_aiomysql(monkeypatch: pytest.MonkeyPatch) -> dict[str, Any]:
+    """Have its connections connect to nothing; returns what they are given."""
+    import aiomysql  # pyright: ignore[reportMissingTypeStubs]
+
+    given: dict[str, Any] = {}
+
+    class Connection:
+        def __init__(self, **settings: Any) -> None:
+            given.update(settings)
+
+        async def _connect(self) -> None:
+            pass
+
+    monkeypatch.setattr(aiomysql, "Connection", Connection)
+    return given
+
+
 @pytest.mark.parametrize(
     ("parameters", "mode", "checks_name"),
     [
@@ -147,14 +164,7 @@ def test_tls_of_transactions_of_coroutines(
     monkeypatch: pytest.MonkeyPatch,
     tmp_path: Path,
 ) -> None:
-    import aiomysql  # pyright: ignore[reportMissingTypeStubs]
-
-    given: dict[str, Any] = {}
-
-    async def connect(**settings: Any) -> None:
-        given.update(settings)
-
-    monkeypatch.setattr(aiomysql, "connect", connect)
+    given = given_to_aiomysql(monkeypatch)
     monkeypatch.setattr(ssl.SSLContext, "load_cert_chain", lambda *_: None)
     (tmp_path / "ca.pem").write_text(CA)
     parameters = parameters.replace("CA", str(tmp_path / "ca.pem"))
@@ -166,14 +176,7 @@ def test_tls_of_transactions_of_coroutines(
 
 
 def test_transactions_of_coroutines_connect_as_the_url_says(monkeypatch: pytest.MonkeyPatch) -> None:
-    import aiomysql  # pyright: ignore[reportMissingTypeStubs]
-
-    given: dict[str, Any] = {}
-
-    async def connect(**settings: Any) -> None:
-        given.update(settings)
-
-    monkeypatch.setattr(aiomysql, "connect", connect)
+    given = given_to_aiomysql(monkeypatch)
     asyncio.run(connect_async("mysql://me:secret@db:3307/other?connect_timeout=5&unix_socket=/s"))
     assert given == {
         "host": "db", "port": 3307, "user": "me", "password": "secret", "db": "other", "connect_timeout": 5,

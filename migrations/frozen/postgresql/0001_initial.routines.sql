@@ -3283,7 +3283,7 @@ declare
     v_look record; v_done record;
     v_names text[]; v_members bigint[]; v_place bigint;
 begin
-    select min(q.p_kind) <> max(q.p_kind) or bool_or(q.order_key is not null) as ordered,
+    select min(q.p_kind) <> max(q.p_kind) or bool_or(q.order_key is not null) as mixed,
         in_options is not null or bool_or(q.route is not null and q.source_kind is null) as onward,
         bool_or(q.member is not null) as grouped, bool_or(q.semaphores is not null) as guarded
     into v_look from delayed_queue q where q.entry = any (in_entries);
@@ -3294,7 +3294,7 @@ begin
                 nullif(in_options, 'null'), '{}') - '{to}'::text[] || '{"next": true}' order by r.n), in_now)
             from unnest(in_entries, in_secrets) with ordinality r (entry, secret, n)
             left join delayed_queue q on q.entry between r.entry and r.entry and q.secret = r.secret);
-    elsif v_look.grouped or v_look.ordered and cardinality(in_entries) > 1 then
+    elsif v_look.grouped or v_look.mixed and cardinality(in_entries) > 1 then
         -- to wait for a message with another deleted, whose key a dead letter may be waiting for, could be a deadlock
         perform _queue_lock_lines(in_entries, null::bigint[]);
         v_members := array(
@@ -3397,37 +3397,39 @@ declare
     v_now constant bigint := queue_now();
     v_receipts record;
     v_outcomes text[]; v_each text[];
-    v_kind text; v_rows bigint;
+    v_kind text; v_tids tid[];
 begin
-    -- most batches: all are held, and plain ones of one plain kind; another is undone and looked at first
-    if in_options is null and in_receipts::text ~ '^[[]("[1-9][0-9]*-[0-9a-f]+"(, )?)+[]]$' then
+    if in_options is null and in_receipts::text ~ '^[[]("[1-9][0-9]*-[0-9a-f]+"(, )?)+[]]$'
+        and jsonb_array_length(in_receipts) <= 10000 then
+        -- most batches: all are held, once, and are plain ones of one plain kind
         begin
-            select q.p_kind into v_kind from delayed_queue q where q.entry = left(in_receipts ->> 0, -33)::bigint
-                and num_nonnulls(q.pending, q.route, q.member, q.order_key, q.semaphores) = 0 and not exists (
-                    select from queue_kind k where k.p_kind = q.p_kind and (k.history_seconds > 0
-                        or k.dedup_seconds > 0 or k.max_reserved is not null or k.log_seconds > 0));
-            if found then
-                with r as materialized (
-                    select left(e.receipt, -33)::bigint as entry, decode(right(e.receipt, 32), 'hex') as secret
-                    from jsonb_array_elements_text(in_receipts) e (receipt) order by 1),
-                d as (
-                    delete from delayed_queue q using r
-                    where q.entry between r.entry and r.entry and q.secret = r.secret and q.p_kind || '' = v_kind and
-                        q.pending is null and q.route is null and q.member is null and q.order_key is null and
-                        q.semaphores is null returning q.source_kind),
-                c as (
-                    insert into queue_count (p_kind, pushed, acked, reserved)
-                    select v_kind, count(*) - count(d.source_kind), count(*), count(*) from d)
-                select count(*) into v_rows from d;
-                if v_rows = jsonb_array_length(in_receipts) and v_rows <= 10000 then
-                    return query select e.receipt, 'acked' from jsonb_array_elements_text(in_receipts) e (receipt);
-                    return;
-                end if;
-                raise exception using errcode = 'PQ00A';
-            end if;
-        exception when sqlstate 'PQ00A' or invalid_text_representation or numeric_value_out_of_range
-            or invalid_parameter_value then
+            select min(q.p_kind) into v_kind from delayed_queue q
+            where q.entry = any (array(
+                select left(e.receipt, -33)::bigint from jsonb_array_elements_text(in_receipts) e (receipt)))
+            having count(*) = jsonb_array_length(in_receipts) and min(q.p_kind) = max(q.p_kind)
+                and sum(num_nonnulls(q.route, q.member, q.order_key, q.semaphores)) = 0 and not exists (
+                select from queue_kind k where k.p_kind = min(q.p_kind) and (k.history_seconds > 0
+                    or k.dedup_seconds > 0 or k.max_reserved is not null or k.log_seconds > 0));
+        exception when invalid_text_representation or numeric_value_out_of_range or invalid_parameter_value then
+            null; -- one has too few digits or too many; _queue_receipts says which
         end;
+    end if;
+    if v_kind is not null then
+        -- locked before any is deleted: who waits for one may have its key wait for another
+        v_tids := array(
+            select q.tid
+            from (
+                select left(e.receipt, -33)::bigint as entry, decode(right(e.receipt, 32), 'hex') as secret
+                from jsonb_array_elements_text(in_receipts) e (receipt) order by 1) r, lateral (
+                select m.ctid as tid from delayed_queue m
+                where m.entry = r.entry and m.secret = r.secret and m.pending is null for update) q);
+        if cardinality(v_tids) = jsonb_array_length(in_receipts) then
+            with d as (delete from delayed_queue q where q.ctid = any (v_tids) returning q.source_kind)
+            insert into queue_count (p_kind, pushed, acked, reserved)
+            select v_kind, count(*) - count(d.source_kind), count(*), count(*) from d;
+            return query select e.receipt, 'acked' from jsonb_array_elements_text(in_receipts) e (receipt);
+            return;
+        end if;
     end if;
     v_receipts := _queue_receipts(in_receipts);
     if in_options is not null then
@@ -4556,7 +4558,7 @@ begin
         and h.entry = any (array(select q.entry from delayed_queue q where q.ctid = any (tids)));
     select jsonb_object_agg(n.name, _queue_permits_room(n.name, false, in_now)) into v_rooms
         from unnest(v_locked) n (name);
-    if (v_names <@ v_locked or not in_held) and not exists ( -- most calls: room for all of them
+    if (v_names <@ v_locked or not in_held) and not exists ( -- most calls: all are locked, and have room for all
         select from (
             select a.name, count(*) as wanted from delayed_queue q, unnest(q.semaphores) a (name)
             where q.ctid = any (tids) and q.source_kind is null group by 1) w

@@ -6,7 +6,7 @@ declare
     v_look record; v_done record;
     v_names text[]; v_members bigint[]; v_place bigint;
 begin
-    select min(q.p_kind) <> max(q.p_kind) or bool_or(q.order_key is not null) as ordered,
+    select min(q.p_kind) <> max(q.p_kind) or bool_or(q.order_key is not null) as mixed,
         in_options is not null or bool_or(q.route is not null and q.source_kind is null) as onward,
         bool_or(q.member is not null) as grouped, bool_or(q.semaphores is not null) as guarded
     into v_look from delayed_queue q where q.entry = any (in_entries);
@@ -17,7 +17,7 @@ begin
                 nullif(in_options, 'null'), '{}') - '{to}'::text[] || '{"next": true}' order by r.n), in_now)
             from unnest(in_entries, in_secrets) with ordinality r (entry, secret, n)
             left join delayed_queue q on q.entry between r.entry and r.entry and q.secret = r.secret);
-    elsif v_look.grouped or v_look.ordered and cardinality(in_entries) > 1 then
+    elsif v_look.grouped or v_look.mixed and cardinality(in_entries) > 1 then
         -- to wait for a message with another deleted, whose key a dead letter may be waiting for, could be a deadlock
         perform _queue_lock_lines(in_entries, null::bigint[]);
         v_members := array(

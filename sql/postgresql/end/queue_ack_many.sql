@@ -9,37 +9,39 @@ declare
     v_now constant bigint := queue_now();
     v_receipts record;
     v_outcomes text[]; v_each text[];
-    v_kind text; v_rows bigint;
+    v_kind text; v_tids tid[];
 begin
-    -- most batches: all are held, and plain ones of one plain kind; another is undone and looked at first
-    if in_options is null and in_receipts::text ~ '^[[]("[1-9][0-9]*-[0-9a-f]+"(, )?)+[]]$' then
+    if in_options is null and in_receipts::text ~ '^[[]("[1-9][0-9]*-[0-9a-f]+"(, )?)+[]]$'
+        and jsonb_array_length(in_receipts) <= 10000 then
+        -- most batches: all are held, once, and are plain ones of one plain kind
         begin
-            select q.p_kind into v_kind from delayed_queue q where q.entry = left(in_receipts ->> 0, -33)::bigint
-                and num_nonnulls(q.pending, q.route, q.member, q.order_key, q.semaphores) = 0 and not exists (
-                    select from queue_kind k where k.p_kind = q.p_kind and (k.history_seconds > 0
-                        or k.dedup_seconds > 0 or k.max_reserved is not null or k.log_seconds > 0));
-            if found then
-                with r as materialized (
-                    select left(e.receipt, -33)::bigint as entry, decode(right(e.receipt, 32), 'hex') as secret
-                    from jsonb_array_elements_text(in_receipts) e (receipt) order by 1),
-                d as (
-                    delete from delayed_queue q using r
-                    where q.entry between r.entry and r.entry and q.secret = r.secret and q.p_kind || '' = v_kind and
-                        q.pending is null and q.route is null and q.member is null and q.order_key is null and
-                        q.semaphores is null returning q.source_kind),
-                c as (
-                    insert into queue_count (p_kind, pushed, acked, reserved)
-                    select v_kind, count(*) - count(d.source_kind), count(*), count(*) from d)
-                select count(*) into v_rows from d;
-                if v_rows = jsonb_array_length(in_receipts) and v_rows <= 10000 then
-                    return query select e.receipt, 'acked' from jsonb_array_elements_text(in_receipts) e (receipt);
-                    return;
-                end if;
-                raise exception using errcode = 'PQ00A';
-            end if;
-        exception when sqlstate 'PQ00A' or invalid_text_representation or numeric_value_out_of_range
-            or invalid_parameter_value then
+            select min(q.p_kind) into v_kind from delayed_queue q
+            where q.entry = any (array(
+                select left(e.receipt, -33)::bigint from jsonb_array_elements_text(in_receipts) e (receipt)))
+            having count(*) = jsonb_array_length(in_receipts) and min(q.p_kind) = max(q.p_kind)
+                and sum(num_nonnulls(q.route, q.member, q.order_key, q.semaphores)) = 0 and not exists (
+                select from queue_kind k where k.p_kind = min(q.p_kind) and (k.history_seconds > 0
+                    or k.dedup_seconds > 0 or k.max_reserved is not null or k.log_seconds > 0));
+        exception when invalid_text_representation or numeric_value_out_of_range or invalid_parameter_value then
+            null; -- one has too few digits or too many; _queue_receipts says which
         end;
+    end if;
+    if v_kind is not null then
+        -- locked before any is deleted: who waits for one may have its key wait for another
+        v_tids := array(
+            select q.tid
+            from (
+                select left(e.receipt, -33)::bigint as entry, decode(right(e.receipt, 32), 'hex') as secret
+                from jsonb_array_elements_text(in_receipts) e (receipt) order by 1) r, lateral (
+                select m.ctid as tid from delayed_queue m
+                where m.entry = r.entry and m.secret = r.secret and m.pending is null for update) q);
+        if cardinality(v_tids) = jsonb_array_length(in_receipts) then
+            with d as (delete from delayed_queue q where q.ctid = any (v_tids) returning q.source_kind)
+            insert into queue_count (p_kind, pushed, acked, reserved)
+            select v_kind, count(*) - count(d.source_kind), count(*), count(*) from d;
+            return query select e.receipt, 'acked' from jsonb_array_elements_text(in_receipts) e (receipt);
+            return;
+        end if;
     end if;
     v_receipts := _queue_receipts(in_receipts);
     if in_options is not null then

@@ -40,7 +40,7 @@ begin
         and h.entry = any (array(select q.entry from delayed_queue q where q.ctid = any (tids)));
     select jsonb_object_agg(n.name, _queue_permits_room(n.name, false, in_now)) into v_rooms
         from unnest(v_locked) n (name);
-    if (v_names <@ v_locked or not in_held) and not exists ( -- most calls: room for all of them
+    if (v_names <@ v_locked or not in_held) and not exists ( -- most calls: all are locked, and have room for all
         select from (
             select a.name, count(*) as wanted from delayed_queue q, unnest(q.semaphores) a (name)
             where q.ctid = any (tids) and q.source_kind is null group by 1) w

@@ -6,6 +6,9 @@ What it is asked for stands in the URL, for PyMySQL and for aiomysql alike.
 from __future__ import annotations
 
 import asyncio
+import socket
+import struct
+import threading
 from contextlib import closing
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -70,3 +73,29 @@ def test_a_file_that_is_none_is_named(innodb_url: str, tmp_path: Path) -> None:
         with pytest.raises(ConnectionFailed, match=name) as failed:
             connect(f"{innodb_url}?ssl_ca={tmp_path / name}")
         assert not failed.value.away, "to try again would be of no use"
+
+
+@pytest.mark.parametrize("cipher_of", [cipher_of_pymysql, cipher_of_aiomysql])
+def test_a_server_that_says_it_cannot_encrypt_is_told_nothing(cipher_of: Callable[[str], str]) -> None:
+    said = list[bytes]()
+
+    def greet(listener: socket.socket) -> None:
+        """Stand between, unable to encrypt, with a plugin that wants the password itself."""
+        can = 0xFFFFFFFF & ~0x800 & ~0x20
+        greeting = b"\x0a8.0.36\0" + struct.pack(
+            "<I8sxHBHHB10x12sx", 1, b"a" * 8, can & 0xFFFF, 45, 2, can >> 16, 21, b"b" * 12
+        )
+        packet = greeting + b"mysql_clear_password\0"
+        client, _ = listener.accept()
+        with client:
+            client.sendall(struct.pack("<I", len(packet)) + packet)
+            said.append(client.recv(4096))
+
+    with socket.create_server(("127.0.0.1", 0)) as listener:
+        port = listener.getsockname()[1]
+        standing = threading.Thread(target=greet, args=[listener])
+        standing.start()
+        with pytest.raises(ConnectionFailed):
+            cipher_of(f"mysql://me:secret@127.0.0.1:{port}/app?ssl_verify_identity=true")
+        standing.join(60)
+    assert said == [b""]
