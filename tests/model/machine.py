@@ -342,8 +342,8 @@ class Machine:
         ranks = [e.rank() for e in some]
         assert sorted(ranks) == [e.rank() for e in plain[: len(some)]], f"{[m.key for m in got]} of {plain}"
         assert met or ranks == sorted(ranks), f"not in order of delivery: {[m.key for m in got]}"
-        # an index of filters finds what came in once the clock is there again
-        left = [e for e in plain[len(some) :] if not where or e.created_at <= model.now]
+        # an index of filters finds what came in, or had its turn, once the clock is there again
+        left = [e for e in plain[len(some) :] if not where or max(e.created_at, e.place) <= model.now]
         slotted = [e for e in taken if e.semaphores]
         assert not left or all(e.priority >= left[0].priority for e in slotted), "passed over"
         undeliverable = met or len(deliverable) < len(line())
