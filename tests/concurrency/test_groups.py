@@ -9,7 +9,7 @@ import pytest
 
 from tests.concurrency.overlapping import overlapping
 from tests.concurrency.test_races import together
-from tests.concurrency.test_who_waits import PATIENCE_S, waiting
+from tests.concurrency.waiting import PATIENCE_S, waiting
 from tests.conformance.steps import receipts
 from tests.sample import chance_of
 

@@ -206,6 +206,13 @@ def begin(harness: Harness, level: str) -> Session:
     return harness.connect(autocommit=False, isolation=level)
 
 
+def with_snapshot(harness: Harness, level: str) -> Session:
+    """A session whose transaction of that level sees what there is by now, and nothing later."""
+    session = begin(harness, level)
+    session.get("none", "a")
+    return session
+
+
 # the dialects have the same ones, which tests/schema compares
 def test_every_public_routine_has_a_case(conn: psycopg.Connection[Any]) -> None:
     rows = conn.execute(
@@ -283,8 +290,7 @@ def test_what_was_pushed_onto_a_hold_after_a_snapshot_is_delivered_once_the_hold
         kind = f"mail {level}"
         queue.push(kind, "a", "old")
         assert queue.reserve(kind, timeout_seconds=1)
-        session = begin(harness, level)
-        session.get(kind, "a")  # this takes the snapshot
+        session = with_snapshot(harness, level)
         assert queue.push(kind, "a", "new", on_duplicate="replace").outcome == "held"
         time.sleep(1)
         found, _ = committed(harness, session, lambda one, kind=kind: one.reserve(kind))
@@ -299,8 +305,7 @@ def test_a_push_onto_what_has_come_after_a_snapshot_changes_it(
         kind = f"mail {level}"
         if before:
             queue.push(kind, "a", "old")
-        session = begin(harness, level)
-        session.get(kind, "a")  # this takes the snapshot
+        session = with_snapshot(harness, level)
         queue.pop(kind)
         queue.push(kind, "a", "newer")
         answer, _ = committed(
@@ -320,8 +325,7 @@ def test_what_is_taken_after_a_snapshot_is_answered_as_it_is(
     for level in harness.snapshot_levels:
         kind = f"mail {level}"
         queue.push(kind, "a", "old")
-        session = begin(harness, level)
-        session.get(kind, "a")  # this takes the snapshot
+        session = with_snapshot(harness, level)
         queue.push(kind, "a", "new", on_duplicate="replace")
         queue.push(kind, "b", "late")
         found, _ = committed(
@@ -337,8 +341,7 @@ def test_a_change_that_another_has_made_since_the_snapshot_is_none(
     harness: Harness, queue: Session, call: str
 ) -> None:
     unchanged(queue)
-    session = begin(harness, "repeatable read")
-    session.get("k", "a")  # this takes the snapshot
+    session = with_snapshot(harness, "repeatable read")
     assert ONCE[call](queue)
     assert not committed(harness, session, ONCE[call])[0]
 
@@ -348,8 +351,7 @@ def test_what_has_died_after_a_snapshot_is_redriven_whole(harness: Harness, queu
     """To PostgreSQL it isn't dead."""
     for level in harness.snapshot_levels:
         kind = f"mail {level}"
-        session = begin(harness, level)
-        session.get(kind, "a")  # this takes the snapshot
+        session = with_snapshot(harness, level)
         queue.push(kind, "a", "late", priority=3)
         queue.nack(*receipts(queue.reserve(kind)), final=True)
         answer, _ = committed(harness, session, lambda one, kind=kind: one.redrive(f"{kind}.dead"))
@@ -363,8 +365,7 @@ def test_a_snapshot_has_no_room_at_a_semaphore_that_has_less_since(harness: Harn
         kind = f"mail {level}"
         queue.semaphore(kind, 1)
         queue.push(kind, "a", 0, semaphores=[kind])
-        session = begin(harness, level)
-        session.get(kind, "a")  # this takes the snapshot
+        session = with_snapshot(harness, level)
         queue.semaphore(kind, 0)
         found, _ = committed(harness, session, lambda one, kind=kind: one.reserve(kind))
         assert found == []
@@ -376,8 +377,7 @@ def test_a_snapshot_has_no_room_at_a_semaphore_where_another_holds_since(
     for level in harness.snapshot_levels:
         kind = f"mail {level}"
         queue.semaphore(kind, 1)
-        session = begin(harness, level)
-        session.get(kind, "a")  # this takes the snapshot
+        session = with_snapshot(harness, level)
         for key in "ab":
             queue.push(kind, key, 0, semaphores=[kind])
         assert queue.reserve(kind)
@@ -390,8 +390,7 @@ def test_who_has_a_snapshot_takes_no_permit_from_who_holds_since(harness: Harnes
         kind = f"mail {level}"
         queue.semaphore(kind, 1)
         queue.push(kind, "a", 0, semaphores=[kind])
-        session = begin(harness, level)
-        session.get(kind, "a")  # this takes the snapshot
+        session = with_snapshot(harness, level)
         assert queue.reserve(kind)
         committed(harness, session, lambda one, kind=kind: one.semaphore(kind, 0))
         queue.semaphore(kind, 1)
@@ -405,8 +404,7 @@ def test_who_has_a_snapshot_wakes_who_has_come_to_a_semaphore_since(harness: Har
         queue.semaphore(kind, 1)
         queue.push(kind, "a", 0, semaphores=[kind])
         [receipt] = receipts(queue.reserve(kind))
-        session = begin(harness, level)
-        session.get(kind, "a")  # this takes the snapshot
+        session = with_snapshot(harness, level)
         queue.push(kind, "b", 0, semaphores=[kind])
         committed(harness, session, lambda one, receipt=receipt: one.ack(receipt))
         assert state(queue, kind, "b") == "ready"
@@ -420,8 +418,7 @@ def test_the_receipt_of_a_delivery_after_the_snapshot_is_good(
     """To PostgreSQL that delivery comes after the transaction."""
     for level in harness.snapshot_levels:
         kind = f"mail {level}"
-        session = begin(harness, level)
-        session.get(kind, "a")  # this takes the snapshot
+        session = with_snapshot(harness, level)
         queue.push(kind, "a", 0)
         [receipt] = receipts(queue.reserve(kind))
         answer, _ = committed(harness, session, lambda one, receipt=receipt: LATE[call](one, receipt))

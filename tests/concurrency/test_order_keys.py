@@ -12,7 +12,7 @@ import pytest
 
 from tests.concurrency.overlapping import committed
 from tests.concurrency.test_races import together
-from tests.concurrency.test_who_waits import waiting
+from tests.concurrency.waiting import waiting
 from tests.conformance.steps import keys, outcomes, receipts
 from tests.sample import chance_of
 

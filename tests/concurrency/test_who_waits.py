@@ -2,41 +2,20 @@
 
 from __future__ import annotations
 
-import time
-from concurrent.futures import ThreadPoolExecutor
-from contextlib import contextmanager
-from typing import TYPE_CHECKING, TypeVar
+from typing import TYPE_CHECKING
 
 import pytest
 
 from pyqueue_sql import InvalidOption, Refused
+from tests.concurrency.waiting import PATIENCE_S, lock, waiting
 from tests.conformance import test_batches as batches
 from tests.conformance.steps import keys, outcomes, receipts, state, take
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator
-    from concurrent.futures import Future
+    from collections.abc import Callable
 
     from tests.conformance.fixtures import Clock, Connect
     from tests.conformance.harness import Harness, Session
-
-T = TypeVar("T")
-PATIENCE_S = 60
-STRIPES = 32
-"""Of a group: who ends a member locks one of them."""
-
-
-@contextmanager
-def waiting(harness: Harness, session: Session, call: Callable[[Session], T]) -> Iterator[Future[T]]:
-    """Make a call that waits for another session, which ends in the course of the block."""
-    with ThreadPoolExecutor(1) as pool:
-        running = pool.submit(call, session)
-        deadline = time.monotonic() + PATIENCE_S
-        while not harness.waits(session):
-            assert not running.done(), f"it waited for nobody: {running.result()}"
-            assert time.monotonic() < deadline
-            time.sleep(0.005)
-        yield running
 
 
 def test_a_batch_that_waits_for_a_line_has_not_locked_the_next(
@@ -109,179 +88,6 @@ def test_what_goes_elsewhere_is_put_in_in_the_order_of_its_keys(
         assert queue.push(to, "b", 0).outcome == "created"
         first.rollback()
         made.result(PATIENCE_S)
-
-
-def test_who_finds_no_room_at_a_semaphore_keeps_nobody_waiting_there(
-    queue: Session, connect: Connect
-) -> None:
-    queue.semaphore("s", 1)
-    queue.push("elsewhere", "a", 0, semaphores=["s"])
-    queue.push("k", "b", 0, semaphores=["s"])
-    [receipt] = receipts(queue.reserve("elsewhere"))
-    other = connect(autocommit=False)
-    assert other.reserve("k") == []
-    assert queue.ack(receipt).outcome == "acked"
-    assert state(queue, "k", "b") == "ready"
-
-
-@pytest.mark.parametrize("upkeep", ["prune", "reap"])
-def test_upkeep_waits_for_nobody_who_has_a_semaphore(
-    queue: Session, connect: Connect, clock: Clock, upkeep: str
-) -> None:
-    queue.semaphore("s", 1)
-    queue.push("elsewhere", "a", 0, semaphores=["s"])
-    queue.push("k", "b", 0, semaphores=["s"])
-    assert queue.reserve("elsewhere", timeout_seconds=1)
-    clock.advance(2)
-    other = connect(autocommit=False)
-    other.semaphore("s", 1)
-    getattr(queue, upkeep)()
-    assert state(queue, "k", "b") == "waiting"
-    other.rollback()
-    getattr(queue, upkeep)()
-    assert state(queue, "k", "b") == "ready"
-
-
-def lock(session: Session, key: str, waits: bool = True) -> None:
-    """Lock a message that waits at a semaphore, and that it waits there, as whoever is changing it does."""
-    text = "select entry from delayed_queue where p_kind = 'k' and p_key = %s for update"
-    [(entry,)] = session.execute(text, [key])
-    if waits:
-        session.execute("select entry from queue_semaphore_wait where entry = %s for update", [entry])
-
-
-def test_a_look_for_room_goes_past_what_another_has_locked(
-    queue: Session, connect: Connect, clock: Clock
-) -> None:
-    queue.semaphore("s", 1)
-    for kind, key in (("elsewhere", "a"), ("k", "b"), ("k", "c")):
-        queue.push(kind, key, 0, semaphores=["s"])
-    assert queue.reserve("elsewhere", timeout_seconds=1)
-    clock.advance(2)
-    lock(connect(autocommit=False), "b")
-    assert keys(queue.reserve("k")) == ["c"]
-
-
-@pytest.mark.parametrize("waits", [False, True], ids=["", "that it waits, too"])
-@pytest.mark.parametrize("way", ["one", "many", "several"])
-def test_a_permit_goes_past_what_another_has_locked(
-    queue: Session, connect: Connect, way: str, waits: bool
-) -> None:
-    queue.semaphore("s", 1)
-    queue.semaphore("t", 9)
-    names = ["s", "t"] if way == "several" else ["s"]
-    for key in "abc":
-        queue.push("k", key, 0, semaphores=names)
-    queue.push("k", "plain", 0)
-    held = dict(zip("ap", receipts(queue.reserve("k", None, 2)), strict=True))
-    other = connect(autocommit=False)
-    lock(other, "b", waits)
-    if way == "many":
-        assert outcomes(queue.ack_many(held.values())) == ["acked"] * 2
-    else:
-        assert queue.ack(held["a"]).outcome == "acked"
-    assert [state(queue, "k", key) for key in "bc"] == ["waiting", "ready"]
-    other.rollback()
-    queue.ack_many(receipts(queue.reserve("k")))
-    assert state(queue, "k", "b") == "ready"
-
-
-def test_who_gives_a_permit_on_waits_for_who_takes_the_room(
-    queue: Session, connect: Connect, harness: Harness
-) -> None:
-    queue.semaphore("s", 1)
-    for key in "ab":
-        queue.push("k", key, 0, semaphores=["s"])
-    [receipt] = receipts(queue.reserve("k"))
-    other = connect(autocommit=False)
-    other.semaphore("s", 0)
-    with waiting(harness, connect(), lambda session: session.ack(receipt)) as acked:
-        other.commit()
-        assert acked.result(PATIENCE_S).outcome == "acked"
-    assert state(queue, "k", "b") == "waiting"
-    assert queue.reserve("k") == []
-
-
-def test_who_waits_for_a_semaphore_has_not_locked_the_next(
-    queue: Session, connect: Connect, harness: Harness
-) -> None:
-    for name in "st":
-        queue.semaphore(name, 1)
-    queue.push("k", "a", 0, semaphores=["t", "s"])
-    [receipt] = receipts(queue.reserve("k"))
-    other = connect(autocommit=False)
-    other.semaphore("s", 2)
-    with waiting(harness, connect(), lambda session: session.ack(receipt)) as acked:
-        queue.semaphore("t", 2)
-        other.commit()
-        assert acked.result(PATIENCE_S).outcome == "acked"
-
-
-def test_who_looks_for_room_at_a_semaphore_waits_for_nobody(
-    queue: Session, connect: Connect, clock: Clock
-) -> None:
-    queue.semaphore("s", 1)
-    queue.push("elsewhere", "a", 0, semaphores=["s"])
-    queue.push("k", "b", 0, semaphores=["s"])
-    assert queue.reserve("elsewhere", timeout_seconds=1)
-    clock.advance(2)
-    other = connect(autocommit=False)
-    other.semaphore("s", 1)
-    assert queue.reserve("k") == []
-    other.rollback()
-    assert keys(queue.reserve("k")) == ["b"]
-
-
-def test_a_permit_that_another_is_taking_is_not_taken_back(
-    queue: Session, connect: Connect, clock: Clock
-) -> None:
-    queue.semaphore("s", 1)
-    queue.push("elsewhere", "a", 0, semaphores=["s"])
-    queue.push("k", "b", 0, semaphores=["s"])
-    clock.advance(2)
-    other = connect(autocommit=False)
-    assert keys(other.reserve("elsewhere")) == ["a"]
-    assert queue.reserve("k") == []
-    other.commit()
-    assert queue.reserve("k") == []
-
-
-def test_a_place_whose_hold_another_is_extending_is_waited_for_by_nobody(
-    queue: Session, connect: Connect, clock: Clock
-) -> None:
-    queue.define("k", max_reserved=1)
-    queue.push_many("k", [{"key": key, "payload": 0} for key in "ab"])
-    [late] = receipts(queue.reserve("k", timeout_seconds=10))
-    clock.advance(11)
-    other = connect(autocommit=False)
-    assert other.extend(late, 60).outcome == "extended"
-    assert queue.reserve("k") == []
-    other.commit()
-    assert queue.reserve("k") == []
-
-
-def test_tokens_that_another_transaction_takes_are_waited_for_by_nobody(
-    queue: Session, connect: Connect
-) -> None:
-    queue.define("k", rate_per_second=1)
-    queue.push_many("k", [{"key": key, "payload": 0} for key in "ab"])
-    other = connect(autocommit=False)
-    assert keys(other.reserve("k")) == ["a"]
-    assert queue.reserve("k") == []
-
-
-def test_semaphores_that_have_nothing_in_common_wait_for_nobody(queue: Session, connect: Connect) -> None:
-    for name in "stu":
-        queue.semaphore(name, 1)
-    queue.push("k", "t", 0, semaphores=["t"])
-    queue.push("k", "both", 0, semaphores=["t", "u"])
-    queue.push("k", "s", 0, semaphores=["s"])
-    of_t, of_s = receipts(queue.reserve("k", None, 3))
-    other = connect(autocommit=False)
-    other.ack(of_t)
-    assert queue.ack(of_s).outcome == "acked"
-    other.commit()
-    assert keys(queue.reserve("k", None, 3)) == ["both"]
 
 
 def test_who_plans_what_another_is_making_waits_and_makes_it_no_second_time(
@@ -504,73 +310,6 @@ def test_a_remove_waits_for_who_is_taking_the_message(
     assert state(queue, "k", "a") == "reserved"
 
 
-def test_who_changes_a_group_that_is_finishing_finds_it_finished(
-    queue: Session, connect: Connect, harness: Harness
-) -> None:
-    queue.group("g", "next", members=1)
-    queue.push("check", None, 0, group="g")
-    last = connect(autocommit=False)
-    assert last.ack(receipts(queue.reserve("check"))[0]).outcome == "acked"
-    with waiting(harness, connect(), lambda session: session.group("g", keep_seconds=1)) as changed:
-        last.commit()
-        assert changed.result(PATIENCE_S).state == "done"
-    [(kept,)] = queue.execute("select keep_seconds from queue_group where group_name = 'g'")
-    assert kept == 86_400, "a day, which is the default"
-
-
-def test_who_closes_a_group_waits_for_who_is_adding_to_it(
-    queue: Session, connect: Connect, harness: Harness
-) -> None:
-    queue.group("g", "next")
-    other = connect(autocommit=False)
-    other.push("check", None, 0, group="g")
-    with waiting(harness, connect(), lambda session: session.group("g", close=True)) as closed:
-        other.commit()
-        assert (closed.result(PATIENCE_S).state, closed.result().members) == ("closed", 1)
-
-
-def test_who_adds_to_a_group_that_is_finishing_is_refused(
-    queue: Session, connect: Connect, harness: Harness
-) -> None:
-    queue.group("g", "next")
-    other = connect(autocommit=False)
-    assert other.group("g", close=True).state == "done"
-    with waiting(harness, connect(), lambda session: session.push("check", None, 0, group="g")) as pushed:
-        other.commit()
-        with pytest.raises(Refused, match="finished"):
-            pushed.result(PATIENCE_S)
-
-
-def test_a_prune_waits_for_nobody_who_has_a_group(queue: Session, connect: Connect, clock: Clock) -> None:
-    for group in ("added to", "changed"):
-        queue.group(group, "next")
-        queue.push("check", group, 0, group=group)
-        queue.pop("check")
-    queue.prune()
-    other = connect(autocommit=False)
-    other.push("check", None, 0, group="added to")
-    other.group("changed", keep_seconds=1)
-    clock.advance(60)
-    assert queue.prune() == 0
-    other.commit()
-    assert queue.group("changed", close=True).state == "done"
-
-
-@pytest.mark.parametrize("delay_seconds", [0, 1], ids=["told of room", "come due"])
-def test_the_first_permit_of_a_call_is_waited_for(
-    queue: Session, connect: Connect, harness: Harness, clock: Clock, delay_seconds: int
-) -> None:
-    """Only who has locked a semaphore leaves the next one to others, lest two wait for one another."""
-    queue.semaphore("s", 1)
-    queue.push("k", "a", 0, semaphores=["s"], delay_seconds=delay_seconds)
-    clock.advance(2)
-    first = connect(autocommit=False)
-    first.semaphore("s", 2)
-    with waiting(harness, connect(), lambda session: keys(session.reserve("k"))) as taken:
-        first.commit()
-        assert taken.result(PATIENCE_S) == ["a"]
-
-
 def test_rows_of_the_inbox_and_new_readers_wait_for_no_settings(queue: Session, connect: Connect) -> None:
     other = connect(autocommit=False)
     for kind in ("k", "other"):
@@ -579,19 +318,6 @@ def test_rows_of_the_inbox_and_new_readers_wait_for_no_settings(queue: Session, 
     assert queue.read("other", "reader", 1) == []
     with pytest.raises(InvalidOption, match="for no kind of such a name"):
         queue.read("other", "reader", 1, events=["acked"])
-
-
-def test_what_fails_of_a_batch_dies_in_the_order_of_its_keys(
-    queue: Session, connect: Connect, harness: Harness
-) -> None:
-    batches.push(queue, "b", "a")
-    failed = [{"receipt": one["receipt"], "final": True} for one in batches.reserve(queue, 1)]
-    first = connect(autocommit=False)
-    first.push("mail.dead", "a", 0)
-    with waiting(harness, connect(), lambda session: batches.commit(session, 1, failed=failed)) as committed:
-        assert queue.push("mail.dead", "b", 0).outcome == "created"
-        first.rollback()
-        assert committed.result(PATIENCE_S)["failed"] == "2"
 
 
 def test_a_tick_that_waits_for_a_key_has_not_put_that_of_a_later_kind(
@@ -611,184 +337,16 @@ def test_a_tick_that_waits_for_a_key_has_not_put_that_of_a_later_kind(
         assert ticked.result(PATIENCE_S) == 1
 
 
-def test_a_batch_that_waits_for_a_group_has_not_locked_the_next(
-    queue: Session, connect: Connect, harness: Harness
-) -> None:
-    for name in "ab":
-        queue.group(name, "next")
-    first = connect(autocommit=False)
-    first.group("a", keep_seconds=60)
-    batch = [{"key": name, "payload": 0, "group": name} for name in "ba"]
-    with waiting(harness, connect(), lambda session: session.push_many("k", batch)) as pushed:
-        assert queue.group("b", keep_seconds=60).state == "open"
-        first.commit()
-        assert outcomes(pushed.result(PATIENCE_S)) == ["created"] * 2
-
-
-def test_acks_that_wait_for_a_group_have_not_locked_the_next(
-    queue: Session, connect: Connect, harness: Harness
-) -> None:
-    for name in "ab":
-        queue.group(name, "next", members=1)
-        queue.push("check", name, 0, group=name)
-    held = receipts(reversed(queue.reserve("check", None, 2)))
-    first = connect(autocommit=False)
-    first.group("a", keep_seconds=60)
-    with waiting(harness, connect(), lambda session: session.ack_many(held)) as acked:
-        assert queue.group("b", keep_seconds=60).state == "open"
-        first.commit()
-        assert outcomes(acked.result(PATIENCE_S)) == ["acked"] * 2
-    assert sorted(keys(queue.pop("next", 3))) == ["a", "b"]
-
-
-def test_acks_that_wait_for_a_stripe_of_a_group_have_not_locked_the_next(
-    queue: Session, connect: Connect, harness: Harness
-) -> None:
-    queue.group("g", "next")
-    assert queue.group("other", "next", members=0).state == "done"
-    queue.push_many("check", [{"key": f"{n:02}", "payload": 0} for n in range(STRIPES + 2)], group="g")
-    held = receipts(queue.reserve("check", None, STRIPES + 2))
-    stripes = [n for (n,) in queue.execute("select stripe from queue_group_member order by member")]
-    low, high = sorted((0, 1), key=stripes.__getitem__)
-    assert stripes[STRIPES:] == stripes[:2]
-    first = connect(autocommit=False)
-    first.ack(held[low])
-    both = [held[STRIPES + high], held[STRIPES + low]]
-    with waiting(harness, connect(), lambda session: session.ack_many(both)) as acked:
-        assert queue.ack(held[high]).outcome == "acked"
-        first.commit()
-        assert outcomes(acked.result(PATIENCE_S)) == ["acked"] * 2
-
-
-def test_pushes_into_one_group_wait_for_none_of_them(queue: Session, connect: Connect) -> None:
-    queue.group("g", "next")
-    other = connect(autocommit=False)
-    other.push("k", "a", 0, group="g")
-    assert queue.push("k", "b", 0, group="g").outcome == "created"
-    assert outcomes(queue.push_many("k", [{"payload": 0}], group="g")) == ["created"]
-
-
-def test_what_is_pushed_into_a_group_that_is_finishing_waits_and_is_refused(
-    queue: Session, connect: Connect, harness: Harness
-) -> None:
-    queue.group("g", "next", members=1)
-    queue.push("check", None, 0, group="g")
-    last = connect(autocommit=False)
-    last.ack(receipts(queue.reserve("check"))[0])
-    with waiting(harness, connect(), lambda session: session.push("check", "x", 0, group="g")) as late:
-        last.commit()
-        with pytest.raises(Refused, match="finished"):
-            late.result(PATIENCE_S)
-    assert keys(queue.pop("next", 2)) == ["g"]
-
-
-def test_a_prune_leaves_a_group_that_somebody_has(queue: Session, connect: Connect) -> None:
-    queue.group("g", "next")
-    queue.push("check", "a", 0, group="g")
-    other = connect(autocommit=False)
-    other.group("g", keep_seconds=60)
-    assert queue.prune() == 0
-
-
-def test_what_is_staged_for_a_batch_that_is_done_goes_with_one_prune(
-    queue: Session, connect: Connect
-) -> None:
-    for key in "ab":
-        batches.stage(queue, batches.row(key), query="q", batch=1)
-    assert batches.publish(queue, query="q", batch=1) == ("published", "0")
-    other = connect(autocommit=False)
-    assert other.prune(1) == 1
-    assert queue.prune() == 1
-    other.rollback()
-    assert queue.prune() == 1
-
-
-def test_a_publish_that_waits_for_a_part_has_not_locked_the_next(
-    queue: Session, connect: Connect, harness: Harness
-) -> None:
-    parts = [batches.stage(queue, batches.row(None), job=job) for job in "ab"]
-    first = connect(autocommit=False)
-    assert batches.publish(first, parts[0]) == ("published", "1")
-    with waiting(harness, connect(), lambda session: batches.publish(session, *parts[::-1])) as second:
-        assert batches.publish(queue, parts[1]) == ("published", "1")
-        first.commit()
-        with pytest.raises(Refused, match="published once"):
-            second.result(PATIENCE_S)
-    assert len(queue.pop("mail", 3)) == 2
-
-
-def test_who_aborts_a_job_that_is_being_published_waits_and_locks_nothing_first(
-    queue: Session, connect: Connect, harness: Harness
-) -> None:
-    parts = [batches.stage(queue, batches.row(key)) for key in "ab"]
-    first = connect(autocommit=False)
-    first.execute("select 1 from queue_stage_part where part = %s for update", [parts[0]["part"]])
-    with waiting(harness, connect(), lambda session: session.answer("queue_stage_abort", "job")) as aborted:
-        assert batches.publish(first, parts[0]) == ("published", "1")
-        assert batches.publish(queue, parts[1]) == ("published", "1")
-        first.commit()
-        assert aborted.result(PATIENCE_S) == [{"removed": "0"}]
-
-
-def test_a_new_run_leaves_what_an_earlier_one_is_publishing(queue: Session, connect: Connect) -> None:
-    old = batches.stage(queue, batches.row("a"), query="q", batch=1, run="r1")
-    other = connect(autocommit=False)
-    assert batches.publish(other, old) == ("published", "1")
-    batches.stage(queue, batches.row("b"), query="q", batch=1, run="r2")
-
-
-def test_a_batch_that_waits_for_a_message_has_not_locked_the_next(
-    queue: Session, connect: Connect, harness: Harness
-) -> None:
-    for priority, key in enumerate("ab"):
-        queue.push("mail", key, 0, priority=priority)
-    held = [batches.reserve(queue, 1, part, 1)[0] for part in (0, 1)]
-    assert batches.of(held) == ["b", "a"]
-    later, sooner = (str(one["receipt"]) for one in held)
-    first = connect(autocommit=False)
-    first.extend(sooner, 60)
-    with waiting(harness, connect(), lambda session: batches.commit(session, 1)) as committed:
-        assert queue.extend(later, 60).outcome == "extended"
-        first.commit()
-        assert committed.result(PATIENCE_S)["acked"] == "2"
-
-
-def test_a_read_is_planned_anew_once_nobody_hands_it_out_any_more(
-    queue: Session, connect: Connect, harness: Harness
-) -> None:
-    batches.push(queue, "a", "b")
-    assert batches.plan(queue) == (1, None)
-    first = connect(autocommit=False)
-    assert batches.of(batches.reserve(first, 1, 0, 1, plan=1)) == ["a"]
-    assert batches.of(batches.reserve(queue, 1, 1, 1, plan=1)) == ["b"], "parts don't wait for one another"
-    with waiting(harness, connect(), batches.plan) as planned:
-        first.commit()
-        assert planned.result(PATIENCE_S) == (2, [0, 1])
-
-
-ENDS: dict[str, Callable[[Session, str], str]] = {
-    "ack": lambda queue, receipt: queue.ack(receipt).outcome,
-    "ack_many": lambda queue, receipt: queue.ack_many([receipt])[0].outcome,
-    "nack": lambda queue, receipt: queue.nack(receipt).outcome,
-    "nack_many": lambda queue, receipt: queue.nack_many([receipt])[0].outcome,
-    "final": lambda queue, receipt: queue.nack(receipt, final=True).outcome,
-    "move": lambda queue, receipt: queue.move(receipt, "to").outcome,
-    "move_many": lambda queue, receipt: queue.move_many([{"receipt": receipt, "to_kind": "to"}])[0].outcome,
-    "extend": lambda queue, receipt: queue.extend(receipt, 60).outcome,
-    "extend_many": lambda queue, receipt: queue.extend_many([receipt], 60)[0].outcome,
-}
-
-
 @pytest.mark.parametrize("end", ["ack", "nack"])
-@pytest.mark.parametrize("way", ENDS)
+@pytest.mark.parametrize("way", LATE)
 def test_of_two_who_end_a_delivery_the_second_has_lost_it(
     queue: Session, connect: Connect, harness: Harness, way: str, end: str
 ) -> None:
     queue.push("k", "a", 0)
     [receipt] = receipts(queue.reserve("k"))
     first = connect(autocommit=False)
-    assert ENDS[end](first, receipt) != "lost"
-    with waiting(harness, connect(), lambda session: ENDS[way](session, receipt)) as second:
+    assert LATE[end](first, receipt) != "lost"
+    with waiting(harness, connect(), lambda session: LATE[way](session, receipt)) as second:
         first.commit()
         assert second.result(PATIENCE_S) == "lost"
     assert state(queue, "k", "a") == (None if end == "ack" else "ready")
@@ -830,7 +388,7 @@ def test_a_call_that_waits_for_a_delivery_has_not_locked_the_next(
         queue.push("k", key, 0, semaphores=["s"] if guarded else None)
     sooner, later = receipts(queue.reserve("k", None, 2))
     first = connect(autocommit=False)
-    first.execute("select 1 from delayed_queue where p_kind = 'k' and p_key = 'a' for update")
+    lock(first, "a")
     with waiting(harness, connect(), lambda session: MANY[way](session, [later, sooner])) as called:
         assert queue.extend(later, 60).outcome == "extended"
         first.commit()
@@ -843,7 +401,7 @@ def test_a_batch_that_waits_for_a_message_to_replace_has_not_locked_the_next(
     for key in "ba":
         queue.push("k", key, 0)
     first = connect(autocommit=False)
-    first.execute("select 1 from delayed_queue where p_kind = 'k' and p_key = 'b' for update")
+    lock(first, "b")
     batch = [{"key": key, "payload": 2} for key in "ab"]
     with waiting(
         harness, connect(), lambda session: session.push_many("k", batch, on_duplicate="replace")
@@ -871,19 +429,6 @@ def test_of_two_who_prune_a_log_each_notes_how_far_it_came(
         queue.read("k", "r", 1)
 
 
-def test_an_ack_passes_over_who_waits_for_a_permit_and_is_locked(queue: Session, connect: Connect) -> None:
-    queue.semaphore("s", 1)
-    for key in "abc":
-        queue.push("k", key, 0, semaphores=["s"])
-    [receipt] = receipts(queue.reserve("k", None, 3))
-    other = connect(autocommit=False)
-    other.execute("select 1 from delayed_queue where p_kind = 'k' and p_key = 'b' for update")
-    assert queue.ack(receipt).outcome == "acked"
-    assert state(queue, "k", "c") == "ready"
-    other.rollback()
-    assert keys(queue.reserve("k", None, 3)) == ["c"]
-
-
 def test_of_two_heartbeats_that_bring_a_worker_back_the_second_finds_it_there(
     queue: Session, connect: Connect, harness: Harness, clock: Clock
 ) -> None:
@@ -895,21 +440,6 @@ def test_of_two_heartbeats_that_bring_a_worker_back_the_second_finds_it_there(
     with waiting(harness, connect(), lambda session: session.heartbeat("w").started_at) as second:
         first.commit()
         assert second.result(PATIENCE_S) == came_back
-
-
-def test_of_two_acks_of_a_reader_the_further_one_stands(
-    queue: Session, connect: Connect, harness: Harness
-) -> None:
-    queue.define("k", log_seconds=60)
-    assert queue.read("k", "r", 1) == []
-    queue.push_many("k", [{"key": key, "payload": 0} for key in "ab"])
-    near, far = (event.position for event in queue.read("k", "r", 2))
-    first = connect(autocommit=False)
-    first.read_ack("r", far)
-    with waiting(harness, connect(), lambda session: session.read_ack("r", near).position) as second:
-        first.commit()
-        assert second.result(PATIENCE_S) == far
-    assert queue.read("k", "r", 2) == []
 
 
 def test_a_publish_that_waits_for_a_message_has_not_locked_the_next(
@@ -1006,14 +536,3 @@ def test_who_notes_that_a_kind_is_used_keeps_no_other_waiting(
     assert queue.reserve("reply") == []
     other.rollback()
     assert queue.prune() == 0, "it is used"
-
-
-def test_a_drop_waits_for_who_is_taking_a_message(queue: Session, connect: Connect, harness: Harness) -> None:
-    queue.push("k", "a", 0)
-    other = connect(autocommit=False)
-    assert keys(other.reserve("k")) == ["a"]
-    with waiting(harness, connect(), lambda session: session.drop("k")) as dropped:
-        other.commit()
-        with pytest.raises(Refused, match="held"):
-            dropped.result(PATIENCE_S)
-    assert state(queue, "k", "a") == "reserved"

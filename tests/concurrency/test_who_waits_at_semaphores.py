@@ -1,0 +1,196 @@
+"""The same where semaphores and limits are taken and given: see test_who_waits."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import pytest
+
+from tests.concurrency.waiting import PATIENCE_S, lock, waiting
+from tests.conformance.steps import keys, outcomes, receipts, state
+
+if TYPE_CHECKING:
+    from tests.conformance.fixtures import Clock, Connect
+    from tests.conformance.harness import Harness, Session
+
+
+def test_who_finds_no_room_at_a_semaphore_keeps_nobody_waiting_there(
+    queue: Session, connect: Connect
+) -> None:
+    queue.semaphore("s", 1)
+    queue.push("elsewhere", "a", 0, semaphores=["s"])
+    queue.push("k", "b", 0, semaphores=["s"])
+    [receipt] = receipts(queue.reserve("elsewhere"))
+    other = connect(autocommit=False)
+    assert other.reserve("k") == []
+    assert queue.ack(receipt).outcome == "acked"
+    assert state(queue, "k", "b") == "ready"
+
+
+@pytest.mark.parametrize("upkeep", ["prune", "reap"])
+def test_upkeep_waits_for_nobody_who_has_a_semaphore(
+    queue: Session, connect: Connect, clock: Clock, upkeep: str
+) -> None:
+    queue.semaphore("s", 1)
+    queue.push("elsewhere", "a", 0, semaphores=["s"])
+    queue.push("k", "b", 0, semaphores=["s"])
+    assert queue.reserve("elsewhere", timeout_seconds=1)
+    clock.advance(2)
+    other = connect(autocommit=False)
+    other.semaphore("s", 1)
+    getattr(queue, upkeep)()
+    assert state(queue, "k", "b") == "waiting"
+    other.rollback()
+    getattr(queue, upkeep)()
+    assert state(queue, "k", "b") == "ready"
+
+
+def test_a_look_for_room_goes_past_what_another_has_locked(
+    queue: Session, connect: Connect, clock: Clock
+) -> None:
+    queue.semaphore("s", 1)
+    for kind, key in (("elsewhere", "a"), ("k", "b"), ("k", "c")):
+        queue.push(kind, key, 0, semaphores=["s"])
+    assert queue.reserve("elsewhere", timeout_seconds=1)
+    clock.advance(2)
+    lock(connect(autocommit=False), "b", waits=True)
+    assert keys(queue.reserve("k")) == ["c"]
+
+
+@pytest.mark.parametrize("waits", [False, True], ids=["", "that it waits, too"])
+@pytest.mark.parametrize("way", ["one", "many", "several"])
+def test_a_permit_goes_past_what_another_has_locked(
+    queue: Session, connect: Connect, way: str, waits: bool
+) -> None:
+    queue.semaphore("s", 1)
+    queue.semaphore("t", 9)
+    names = ["s", "t"] if way == "several" else ["s"]
+    for key in "abc":
+        queue.push("k", key, 0, semaphores=names)
+    queue.push("k", "plain", 0)
+    held = dict(zip("ap", receipts(queue.reserve("k", None, 2)), strict=True))
+    other = connect(autocommit=False)
+    lock(other, "b", waits=waits)
+    if way == "many":
+        assert outcomes(queue.ack_many(held.values())) == ["acked"] * 2
+    else:
+        assert queue.ack(held["a"]).outcome == "acked"
+    assert [state(queue, "k", key) for key in "bc"] == ["waiting", "ready"]
+    other.rollback()
+    last = queue.reserve("k", None, 3)
+    assert keys(last) == ["c"]
+    queue.ack_many(receipts(last))
+    assert state(queue, "k", "b") == "ready"
+
+
+def test_who_gives_a_permit_on_waits_for_who_takes_the_room(
+    queue: Session, connect: Connect, harness: Harness
+) -> None:
+    queue.semaphore("s", 1)
+    for key in "ab":
+        queue.push("k", key, 0, semaphores=["s"])
+    [receipt] = receipts(queue.reserve("k"))
+    other = connect(autocommit=False)
+    other.semaphore("s", 0)
+    with waiting(harness, connect(), lambda session: session.ack(receipt)) as acked:
+        other.commit()
+        assert acked.result(PATIENCE_S).outcome == "acked"
+    assert state(queue, "k", "b") == "waiting"
+    assert queue.reserve("k") == []
+
+
+def test_who_waits_for_a_semaphore_has_not_locked_the_next(
+    queue: Session, connect: Connect, harness: Harness
+) -> None:
+    for name in "st":
+        queue.semaphore(name, 1)
+    queue.push("k", "a", 0, semaphores=["t", "s"])
+    [receipt] = receipts(queue.reserve("k"))
+    other = connect(autocommit=False)
+    other.semaphore("s", 2)
+    with waiting(harness, connect(), lambda session: session.ack(receipt)) as acked:
+        queue.semaphore("t", 2)
+        other.commit()
+        assert acked.result(PATIENCE_S).outcome == "acked"
+
+
+def test_who_looks_for_room_at_a_semaphore_waits_for_nobody(
+    queue: Session, connect: Connect, clock: Clock
+) -> None:
+    queue.semaphore("s", 1)
+    queue.push("elsewhere", "a", 0, semaphores=["s"])
+    queue.push("k", "b", 0, semaphores=["s"])
+    assert queue.reserve("elsewhere", timeout_seconds=1)
+    clock.advance(2)
+    other = connect(autocommit=False)
+    other.semaphore("s", 1)
+    assert queue.reserve("k") == []
+    other.rollback()
+    assert keys(queue.reserve("k")) == ["b"]
+
+
+def test_a_permit_that_another_is_taking_is_not_taken_back(
+    queue: Session, connect: Connect, clock: Clock
+) -> None:
+    queue.semaphore("s", 1)
+    queue.push("elsewhere", "a", 0, semaphores=["s"])
+    queue.push("k", "b", 0, semaphores=["s"])
+    clock.advance(2)
+    other = connect(autocommit=False)
+    assert keys(other.reserve("elsewhere")) == ["a"]
+    assert queue.reserve("k") == []
+    other.commit()
+    assert queue.reserve("k") == []
+
+
+def test_a_place_whose_hold_another_is_extending_is_waited_for_by_nobody(
+    queue: Session, connect: Connect, clock: Clock
+) -> None:
+    queue.define("k", max_reserved=1)
+    queue.push_many("k", [{"key": key, "payload": 0} for key in "ab"])
+    [late] = receipts(queue.reserve("k", timeout_seconds=10))
+    clock.advance(11)
+    other = connect(autocommit=False)
+    assert other.extend(late, 60).outcome == "extended"
+    assert queue.reserve("k") == []
+    other.commit()
+    assert queue.reserve("k") == []
+
+
+def test_tokens_that_another_transaction_takes_are_waited_for_by_nobody(
+    queue: Session, connect: Connect
+) -> None:
+    queue.define("k", rate_per_second=1)
+    queue.push_many("k", [{"key": key, "payload": 0} for key in "ab"])
+    other = connect(autocommit=False)
+    assert keys(other.reserve("k")) == ["a"]
+    assert queue.reserve("k") == []
+
+
+def test_semaphores_that_have_nothing_in_common_wait_for_nobody(queue: Session, connect: Connect) -> None:
+    for name in "stu":
+        queue.semaphore(name, 1)
+    queue.push("k", "t", 0, semaphores=["t"])
+    queue.push("k", "both", 0, semaphores=["t", "u"])
+    queue.push("k", "s", 0, semaphores=["s"])
+    of_t, of_s = receipts(queue.reserve("k", None, 3))
+    other = connect(autocommit=False)
+    other.ack(of_t)
+    assert queue.ack(of_s).outcome == "acked"
+    other.commit()
+    assert keys(queue.reserve("k", None, 3)) == ["both"]
+
+
+@pytest.mark.parametrize("delay_seconds", [0, 1], ids=["told of room", "come due"])
+def test_the_first_permit_of_a_call_is_waited_for(
+    queue: Session, connect: Connect, harness: Harness, clock: Clock, delay_seconds: int
+) -> None:
+    """Only who has locked a semaphore leaves the next one to others, lest two wait for one another."""
+    queue.semaphore("s", 1)
+    queue.push("k", "a", 0, semaphores=["s"], delay_seconds=delay_seconds)
+    clock.advance(2)
+    first = connect(autocommit=False)
+    first.semaphore("s", 2)
+    with waiting(harness, connect(), lambda session: keys(session.reserve("k"))) as taken:
+        first.commit()
+        assert taken.result(PATIENCE_S) == ["a"]

@@ -1,0 +1,240 @@
+"""The same of groups, and of what is staged, published and read by batches: see test_who_waits."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import pytest
+
+from pyqueue_sql import Refused
+from tests.concurrency.waiting import PATIENCE_S, waiting
+from tests.conformance import test_batches as batches
+from tests.conformance.steps import keys, outcomes, receipts
+
+if TYPE_CHECKING:
+    from tests.conformance.fixtures import Clock, Connect
+    from tests.conformance.harness import Harness, Session
+
+
+STRIPES = 32
+"""Of a group: who ends a member locks one of them."""
+
+
+def test_who_changes_a_group_that_is_finishing_finds_it_finished(
+    queue: Session, connect: Connect, harness: Harness
+) -> None:
+    queue.group("g", "next", members=1)
+    queue.push("check", None, 0, group="g")
+    last = connect(autocommit=False)
+    assert last.ack(receipts(queue.reserve("check"))[0]).outcome == "acked"
+    with waiting(harness, connect(), lambda session: session.group("g", keep_seconds=1)) as changed:
+        last.commit()
+        assert changed.result(PATIENCE_S).state == "done"
+    [(kept,)] = queue.execute("select keep_seconds from queue_group where group_name = 'g'")
+    assert kept == 86_400, "a day, which is the default"
+
+
+def test_who_closes_a_group_waits_for_who_is_adding_to_it(
+    queue: Session, connect: Connect, harness: Harness
+) -> None:
+    queue.group("g", "next")
+    other = connect(autocommit=False)
+    other.push("check", None, 0, group="g")
+    with waiting(harness, connect(), lambda session: session.group("g", close=True)) as closed:
+        other.commit()
+        assert (closed.result(PATIENCE_S).state, closed.result().members) == ("closed", 1)
+
+
+def test_who_adds_to_a_group_that_is_finishing_is_refused(
+    queue: Session, connect: Connect, harness: Harness
+) -> None:
+    queue.group("g", "next")
+    other = connect(autocommit=False)
+    assert other.group("g", close=True).state == "done"
+    with waiting(harness, connect(), lambda session: session.push("check", None, 0, group="g")) as pushed:
+        other.commit()
+        with pytest.raises(Refused, match="finished"):
+            pushed.result(PATIENCE_S)
+
+
+def test_a_prune_waits_for_nobody_who_has_a_group(queue: Session, connect: Connect, clock: Clock) -> None:
+    for group in ("added to", "changed"):
+        queue.group(group, "next")
+        queue.push("check", group, 0, group=group)
+        queue.pop("check")
+    queue.prune()
+    other = connect(autocommit=False)
+    other.push("check", None, 0, group="added to")
+    other.group("changed", keep_seconds=1)
+    clock.advance(60)
+    assert queue.prune() == 0
+    other.commit()
+    assert queue.group("changed", close=True).state == "done"
+
+
+def test_a_batch_that_waits_for_a_group_has_not_locked_the_next(
+    queue: Session, connect: Connect, harness: Harness
+) -> None:
+    for name in "ab":
+        queue.group(name, "next")
+    first = connect(autocommit=False)
+    first.group("a", keep_seconds=60)
+    batch = [{"key": name, "payload": 0, "group": name} for name in "ba"]
+    with waiting(harness, connect(), lambda session: session.push_many("k", batch)) as pushed:
+        assert queue.group("b", keep_seconds=60).state == "open"
+        first.commit()
+        assert outcomes(pushed.result(PATIENCE_S)) == ["created"] * 2
+
+
+def test_acks_that_wait_for_a_group_have_not_locked_the_next(
+    queue: Session, connect: Connect, harness: Harness
+) -> None:
+    for name in "ab":
+        queue.group(name, "next", members=1)
+        queue.push("check", name, 0, group=name)
+    held = receipts(reversed(queue.reserve("check", None, 2)))
+    first = connect(autocommit=False)
+    first.group("a", keep_seconds=60)
+    with waiting(harness, connect(), lambda session: session.ack_many(held)) as acked:
+        assert queue.group("b", keep_seconds=60).state == "open"
+        first.commit()
+        assert outcomes(acked.result(PATIENCE_S)) == ["acked"] * 2
+    assert sorted(keys(queue.pop("next", 3))) == ["a", "b"]
+
+
+def test_acks_that_wait_for_a_stripe_of_a_group_have_not_locked_the_next(
+    queue: Session, connect: Connect, harness: Harness
+) -> None:
+    queue.group("g", "next")
+    assert queue.group("other", "next", members=0).state == "done"
+    queue.push_many("check", [{"key": f"{n:02}", "payload": 0} for n in range(STRIPES + 2)], group="g")
+    held = receipts(queue.reserve("check", None, STRIPES + 2))
+    stripes = [n for (n,) in queue.execute("select stripe from queue_group_member order by member")]
+    low, high = sorted((0, 1), key=stripes.__getitem__)
+    assert stripes[STRIPES:] == stripes[:2]
+    first = connect(autocommit=False)
+    first.ack(held[low])
+    both = [held[STRIPES + high], held[STRIPES + low]]
+    with waiting(harness, connect(), lambda session: session.ack_many(both)) as acked:
+        assert queue.ack(held[high]).outcome == "acked"
+        first.commit()
+        assert outcomes(acked.result(PATIENCE_S)) == ["acked"] * 2
+
+
+def test_pushes_into_one_group_wait_for_none_of_them(queue: Session, connect: Connect) -> None:
+    queue.group("g", "next")
+    other = connect(autocommit=False)
+    other.push("k", "a", 0, group="g")
+    assert queue.push("k", "b", 0, group="g").outcome == "created"
+    assert outcomes(queue.push_many("k", [{"payload": 0}], group="g")) == ["created"]
+
+
+def test_what_is_pushed_into_a_group_that_is_finishing_waits_and_is_refused(
+    queue: Session, connect: Connect, harness: Harness
+) -> None:
+    queue.group("g", "next", members=1)
+    queue.push("check", None, 0, group="g")
+    last = connect(autocommit=False)
+    last.ack(receipts(queue.reserve("check"))[0])
+    with waiting(harness, connect(), lambda session: session.push("check", "x", 0, group="g")) as late:
+        last.commit()
+        with pytest.raises(Refused, match="finished"):
+            late.result(PATIENCE_S)
+    assert keys(queue.pop("next", 2)) == ["g"]
+
+
+def test_a_prune_leaves_a_group_that_somebody_has(queue: Session, connect: Connect) -> None:
+    queue.group("g", "next")
+    queue.push("check", "a", 0, group="g")
+    other = connect(autocommit=False)
+    other.group("g", keep_seconds=60)
+    assert queue.prune() == 0
+
+
+def test_what_fails_of_a_batch_dies_in_the_order_of_its_keys(
+    queue: Session, connect: Connect, harness: Harness
+) -> None:
+    batches.push(queue, "b", "a")
+    failed = [{"receipt": one["receipt"], "final": True} for one in batches.reserve(queue, 1)]
+    first = connect(autocommit=False)
+    first.push("mail.dead", "a", 0)
+    with waiting(harness, connect(), lambda session: batches.commit(session, 1, failed=failed)) as committed:
+        assert queue.push("mail.dead", "b", 0).outcome == "created"
+        first.rollback()
+        assert committed.result(PATIENCE_S)["failed"] == "2"
+
+
+def test_what_is_staged_for_a_batch_that_is_done_goes_with_one_prune(
+    queue: Session, connect: Connect
+) -> None:
+    for key in "ab":
+        batches.stage(queue, batches.row(key), query="q", batch=1)
+    assert batches.publish(queue, query="q", batch=1) == ("published", "0")
+    other = connect(autocommit=False)
+    assert other.prune(1) == 1
+    assert queue.prune() == 1
+    other.rollback()
+    assert queue.prune() == 1
+
+
+def test_a_publish_that_waits_for_a_part_has_not_locked_the_next(
+    queue: Session, connect: Connect, harness: Harness
+) -> None:
+    parts = [batches.stage(queue, batches.row(None), job=job) for job in "ab"]
+    first = connect(autocommit=False)
+    assert batches.publish(first, parts[0]) == ("published", "1")
+    with waiting(harness, connect(), lambda session: batches.publish(session, *parts[::-1])) as second:
+        assert batches.publish(queue, parts[1]) == ("published", "1")
+        first.commit()
+        with pytest.raises(Refused, match="published once"):
+            second.result(PATIENCE_S)
+    assert len(queue.pop("mail", 3)) == 2
+
+
+def test_who_aborts_a_job_that_is_being_published_waits_and_locks_nothing_first(
+    queue: Session, connect: Connect, harness: Harness
+) -> None:
+    parts = [batches.stage(queue, batches.row(key)) for key in "ab"]
+    first = connect(autocommit=False)
+    first.execute("select 1 from queue_stage_part where part = %s for update", [parts[0]["part"]])
+    with waiting(harness, connect(), lambda session: session.answer("queue_stage_abort", "job")) as aborted:
+        assert batches.publish(first, parts[0]) == ("published", "1")
+        assert batches.publish(queue, parts[1]) == ("published", "1")
+        first.commit()
+        assert aborted.result(PATIENCE_S) == [{"removed": "0"}]
+
+
+def test_a_new_run_leaves_what_an_earlier_one_is_publishing(queue: Session, connect: Connect) -> None:
+    old = batches.stage(queue, batches.row("a"), query="q", batch=1, run="r1")
+    other = connect(autocommit=False)
+    assert batches.publish(other, old) == ("published", "1")
+    batches.stage(queue, batches.row("b"), query="q", batch=1, run="r2")
+
+
+def test_a_batch_that_waits_for_a_message_has_not_locked_the_next(
+    queue: Session, connect: Connect, harness: Harness
+) -> None:
+    for priority, key in enumerate("ab"):
+        queue.push("mail", key, 0, priority=priority)
+    held = [batches.reserve(queue, 1, part, 1)[0] for part in (0, 1)]
+    assert batches.of(held) == ["b", "a"]
+    later, sooner = (str(one["receipt"]) for one in held)
+    first = connect(autocommit=False)
+    first.extend(sooner, 60)
+    with waiting(harness, connect(), lambda session: batches.commit(session, 1)) as committed:
+        assert queue.extend(later, 60).outcome == "extended"
+        first.commit()
+        assert committed.result(PATIENCE_S)["acked"] == "2"
+
+
+def test_a_read_is_planned_anew_once_nobody_hands_it_out_any_more(
+    queue: Session, connect: Connect, harness: Harness
+) -> None:
+    batches.push(queue, "a", "b")
+    assert batches.plan(queue) == (1, None)
+    first = connect(autocommit=False)
+    assert batches.of(batches.reserve(first, 1, 0, 1, plan=1)) == ["a"]
+    assert batches.of(batches.reserve(queue, 1, 1, 1, plan=1)) == ["b"], "parts don't wait for one another"
+    with waiting(harness, connect(), batches.plan) as planned:
+        first.commit()
+        assert planned.result(PATIENCE_S) == (2, [0, 1])
