@@ -298,12 +298,11 @@ class Machine:
 
     def pop(self, draw: Draw) -> None:
         kind, most, where = draw.kind(), draw.randint(1, 4), draw.where()
-        looks = list(self._looks(kind, self.queue.pop(kind, most, where=where)))
-        for number, got in enumerate(looks):
-            before = sum(map(len, looks[:number]))
-            taken = self.delivered(kind, most - before, got, where, float("inf"))
+        for got in list(self._looks(kind, self.queue.pop(kind, most, where=where))):
+            taken = self.delivered(kind, most, got, where, float("inf"))
             assert [m.attempts for m in got] == [e.attempts + 1 for e in taken]
             self.model.pop(taken)
+            most -= len(got)
         self.prune_members()
         self.touched(kind)
 
@@ -311,9 +310,8 @@ class Machine:
         """What a pop got, look by look: one that looks again may find who was behind what it popped first."""
         begin, lines = 0, set[str | None]()
         for number, message in enumerate(got):
-            entry = self.model.entries.get(
-                (kind, message.key)
-            )  # None: what follows a group that it has finished
+            # None: what follows a group that the same pop has finished
+            entry = self.model.entries.get((kind, message.key))
             if entry and entry.waits and entry.order_key in lines:
                 yield got[begin:number]
                 begin, lines = number, set()
