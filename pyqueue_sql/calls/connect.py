@@ -153,7 +153,7 @@ def connect_mysql(
         ) from None
     given = mysql_settings(url)
     tls = mysql_tls(given)
-    settings = {name: value for name, value in given.items() if name not in _TLS or name == "ssl_disabled"}
+    settings = {name: value for name, value in given.items() if name not in _TLS}
     first = READ_COMMITTED if read_committed else None
     try:
         connection = driver.connect(
@@ -178,11 +178,13 @@ def _flag(text: str) -> bool:
 
 _TLS: dict[str, Callable[[str], Any]] = {
     **dict.fromkeys(("ssl_ca", "ssl_cert", "ssl_key"), str),
-    **dict.fromkeys(("ssl_disabled", "ssl_verify_cert", "ssl_verify_identity"), _flag),
+    **dict.fromkeys(("ssl_verify_cert", "ssl_verify_identity"), _flag),
 }
+"""What `mysql_tls` is made of."""
 _MYSQL_PARAMETERS: dict[str, Callable[[str], Any]] = {
     "unix_socket": str,
     **dict.fromkeys(("connect_timeout", "read_timeout", "write_timeout"), int),
+    "ssl_disabled": _flag,
     **_TLS,
 }
 

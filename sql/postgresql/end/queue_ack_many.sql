@@ -27,7 +27,7 @@ begin
         end;
     end if;
     if v_kind is not null then
-        -- locked before any is deleted: who waits for one may have its key wait for another
+        -- all are locked before one is deleted: another call may be waiting for its key, and have the next one locked
         v_tids := array(
             select q.tid
             from (
