@@ -56,19 +56,23 @@ class Outcome:
 
 
 class Crew:
-    """Eight working processes.
+    """Working processes.
 
     Args:
         url: of the database, as they reach it.
         folder: for the histories.
         seed: of who is struck, and of what each does.
         target: what they do.
+        workers: how many there are.
     """
 
-    def __init__(self, url: str, folder: Path, seed: int = 1, target: Target = worker.work) -> None:
+    def __init__(
+        self, url: str, folder: Path, seed: int = 1, target: Target = worker.work, workers: int = WORKERS
+    ) -> None:
         self.chance = chance_of(seed)
         self._seed = seed
         self._target = target
+        self._workers = workers
         self._url = url
         self._folder = folder
         self._stop = folder / "stop"
@@ -98,7 +102,7 @@ class Crew:
         Returns:
             How many faults there were.
         """
-        self._crew = [self._start() for _ in range(WORKERS)]
+        self._crew = [self._start() for _ in range(self._workers)]
         faults = 0
         while not (faults >= least and done() and (self._met() or not meets)):
             time.sleep(pause)
@@ -111,7 +115,7 @@ class Crew:
 
     def kill_one(self) -> int:
         """Kill a process, and start another one."""
-        place = self.chance.randrange(WORKERS)
+        place = self.chance.randrange(self._workers)
         self._crew[place].kill()
         self._crew[place].join()
         self._crew[place] = self._start()

@@ -7,6 +7,7 @@ import multiprocessing
 import random
 import sys
 import tempfile
+from dataclasses import replace
 from pathlib import Path
 
 from tests.faults.promises import ELSEWHERE, PROMISES
@@ -58,7 +59,14 @@ def main() -> int:
         flush=True,
     )
     context = multiprocessing.get_context("spawn")
-    running = [context.Process(target=try_all, args=(name, given)) for name in asked.server or NAMES]
+    running = [
+        context.Process(target=try_all, args=(name, replace(given, promises=promises)))
+        for name in asked.server or NAMES
+        for promises in (
+            [one for one in given.promises if PROMISES[one].beside == beside] for beside in (False, True)
+        )
+        if promises
+    ]
     try:
         for one in running:
             one.start()

@@ -38,3 +38,5 @@ class Promise:
     servers: tuple[str, ...] = NAMES
     meets: bool = True
     """Whether what befalls the callers leaves some of them without an answer."""
+    beside: bool = False
+    """Whether it takes long and leaves room for others, which are tried meanwhile, on another server."""

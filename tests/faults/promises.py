@@ -28,6 +28,8 @@ if TYPE_CHECKING:
 
 MOVED: Final = 300
 """Messages that go to and fro."""
+MOVERS: Final = 3
+"""Who never pause: more of them would keep those waiting who come in their place."""
 COPIES: Final = ("first", "second", "third")
 """Kinds that get a copy of what is published."""
 COUNTS: Final = "select p_kind, count(*), count(distinct p_key) from delayed_queue group by p_kind"
@@ -55,7 +57,7 @@ def server_killed(server: Restartable, url: str, folder: Path, size: Size, seed:
         return 1
 
     return crew.run(
-        url, folder, strike, messages=size.messages, seed=seed, least=size.faults, pause=2.0, rate=2_000
+        url, folder, strike, messages=size.messages, seed=seed, least=size.faults, pause=4.0, rate=2_000
     )
 
 
@@ -137,7 +139,7 @@ def all_or_nothing(_: Restartable, url: str, folder: Path, size: Size, seed: int
 
     with ThreadPoolExecutor(1) as threads:
         looking = threads.submit(look)
-        movers = Crew(url, folder, seed, worker.move_and_publish)
+        movers = Crew(url, folder, seed, worker.move_and_publish, workers=MOVERS)
         faults = movers.run_until(lambda: True, Crew.kill_one, pause=0.05, least=size.faults)
         stop.set()
         looking.result()
@@ -185,7 +187,7 @@ PROMISES: Final[Mapping[str, Promise]] = {
             "no acknowledged push or ack is lost",
             server_killed,
             Size(3, 3_000),
-            Size(10, 20_000),
+            Size(10, 100_000),
             Size(100, 1_000_000),
         ),
         Promise(
@@ -270,7 +272,7 @@ PROMISES: Final[Mapping[str, Promise]] = {
             "a move or publish is there as a whole, or not",
             all_or_nothing,
             Size(25),
-            Size(400),
+            Size(1_000),
             Size(50_000),
         ),
         Promise(
@@ -330,9 +332,10 @@ PROMISES: Final[Mapping[str, Promise]] = {
             "tables and memory stay as they are",
             soak,
             Size(10, 1_000),
-            Size(240, 30_000),
+            Size(600, 75_000),
             Size(10_000, 7_000_000),
             meets=False,
+            beside=True,
         ),
     )
 }
