@@ -114,6 +114,28 @@ def test_who_waits_for_a_semaphore_has_not_locked_the_next(
         assert acked.result(PATIENCE_S).outcome == "acked"
 
 
+def test_who_ends_a_group_locks_the_semaphores_of_what_follows_in_order(
+    queue: Session, connect: Connect, harness: Harness
+) -> None:
+    for name in "st":
+        queue.semaphore(name, 5)
+    queue.push("k", "follows", 0, semaphores=["t"], delay_seconds=1000)
+    queue.group("g", "k", key="follows", members=1)
+    queue.push("members", "a", 0, group="g", semaphores=["s"])
+    queue.push("both", "b", 0, semaphores=["s", "t"])
+    [receipt] = receipts(queue.reserve("members"))
+    other = connect(autocommit=False)
+    other.semaphore("s", 6)
+    with (
+        waiting(harness, connect(), lambda session: keys(session.reserve("both"))) as taken,
+        waiting(harness, connect(), lambda session: session.ack(receipt)) as acked,
+    ):
+        other.commit()
+        assert taken.result(PATIENCE_S) == ["b"]
+        assert acked.result(PATIENCE_S).outcome == "acked"
+    assert state(queue, "k", "follows") == "ready"
+
+
 def test_who_looks_for_room_at_a_semaphore_waits_for_nobody(
     queue: Session, connect: Connect, clock: Clock
 ) -> None:

@@ -455,6 +455,44 @@ def test_D5_what_is_put_onto_one_that_is_ready_leaves_it_ready(queue: Session, w
     assert stands(queue) == (1, 1, 0)
 
 
+@pytest.mark.parametrize(
+    "way", ["ack", "ack_many", "move", "duplicate", "nack", "nack_many", "close", "reserve"]
+)
+def test_D5_what_follows_a_group_leaves_what_is_ready_ready(queue: Session, clock: Clock, way: str) -> None:
+    queue.semaphore("s", 1)
+    fill(queue, "a")
+    queue.group("g", "k", key="a", on_dead="fail", fail_kind="k")
+    queue.push("members", "m", group="g", max_attempts=1)
+    [receipt] = hold(queue, "members").values()
+    if way != "close":
+        queue.group("g", close=True)
+    match way:
+        case "ack":
+            queue.ack(receipt)
+        case "close":
+            queue.ack(receipt)
+            queue.group("g", close=True)
+        case "ack_many":
+            queue.ack_many([receipt])
+        case "move":
+            queue.move(receipt, "last")
+            queue.ack_many(hold(queue, "last").values())
+        case "duplicate":
+            queue.push("last", "m")
+            queue.move(receipt, "last")
+        case "nack":
+            queue.nack(receipt, final=True)
+        case "nack_many":
+            queue.nack_many([receipt], final=True)
+        case _:
+            clock.advance(400)
+            assert queue.reserve("members") == []
+    message = queue.get("k", "a")
+    assert message is not None
+    assert (message.state, message.payload != "a") == ("ready", True)
+    assert list(hold(queue)) == ["a"]
+
+
 def test_D5_a_batch_has_semaphores_of_its_own_and_of_its_messages(queue: Session) -> None:
     for name in "st":
         queue.semaphore(name, 1)

@@ -522,8 +522,7 @@ create or replace function queue_get(in_kind text, in_key text)
         attempts integer, reserved_by text, state text, errors jsonb)
     language plpgsql
     security definer set search_path from current set plan_cache_mode = force_generic_plan
-    set enable_seqscan = off set enable_bitmapscan = off set enable_hashjoin = off set enable_mergejoin = off
-        set enable_sort = off set jit = off as $$
+    set enable_seqscan = off set enable_hashjoin = off as $$
 declare
     v_now constant bigint := queue_now();
 begin
@@ -555,8 +554,7 @@ create or replace function queue_peek(in_kind text, in_max_messages integer defa
         attempts integer, reserved_by text, state text, errors jsonb)
     language plpgsql
     security definer set search_path from current set plan_cache_mode = force_generic_plan
-    set enable_seqscan = off set enable_bitmapscan = off set enable_hashjoin = off set enable_mergejoin = off
-        set enable_sort = off set jit = off as $$
+    set enable_seqscan = off set enable_hashjoin = off as $$
 declare
     v_now constant bigint := queue_now();
     v_most constant integer := coalesce(in_max_messages, 1);
@@ -1184,8 +1182,7 @@ create or replace function queue_push(in_kind text, in_key text default null, in
     in_options jsonb default null, out p_kind text, out p_key text, out scheduled_at bigint, out outcome text)
     language plpgsql
     security definer set search_path from current set plan_cache_mode = force_generic_plan
-    set enable_seqscan = off set enable_bitmapscan = off set enable_hashjoin = off set enable_mergejoin = off
-        set enable_sort = off set jit = off as $$
+    set enable_seqscan = off set enable_hashjoin = off as $$
 declare
     v_now constant bigint := queue_now();
     v_key text := in_key;
@@ -1265,8 +1262,7 @@ create or replace function queue_push_bytes(in_kind text, in_key text default nu
     in_options jsonb default null, out p_kind text, out p_key text, out scheduled_at bigint, out outcome text)
     language plpgsql
     security definer set search_path from current set plan_cache_mode = force_generic_plan
-    set enable_seqscan = off set enable_bitmapscan = off set enable_hashjoin = off set enable_mergejoin = off
-        set enable_sort = off set jit = off as $$
+    set enable_seqscan = off set enable_hashjoin = off as $$
 begin
     if in_payload_bytes is null then
         perform _queue_fail('PQ003', 'payload_bytes', null, 'must be bytes (none at all, '''', is fine)');
@@ -1284,7 +1280,7 @@ in_payload_bytes: the payload. The other parameters, the result, the errors and 
 create or replace function queue_push_many(in_kind text, in_messages jsonb, in_options jsonb default null)
     returns table (p_key text, outcome text) language plpgsql
     security definer set search_path from current set plan_cache_mode = force_generic_plan
-    set enable_seqscan = off set enable_bitmapscan = off set enable_sort = off set jit = off as $$
+    set enable_seqscan = off as $$
 declare
     v_own constant boolean := pg_current_xact_id_if_assigned() is null;
     v_now constant bigint := queue_now();
@@ -1594,7 +1590,7 @@ in_tids: messages, locked already; those that are held again are left alone. in_
 differs: on MariaDB and MySQL one message, because a procedure has no arrays.$$;
 --;
 -- calls: _queue_advance, _queue_blocked, _queue_end, _queue_end_undeliverable, _queue_groups_due, _queue_misfit,
---     _queue_permits_settle, _queue_take, _queue_take_where, _queue_take_with_permits
+--     _queue_permits_settle, _queue_setting, _queue_take, _queue_take_where, _queue_take_with_permits
 -- changes: delayed_queue, queue_count, queue_hold
 create or replace function _queue_deliver(in_kind queue_kind, in_max integer, in_now bigint, in_until bigint,
     in_worker text, in_seed bytea, in_where jsonb)
@@ -1711,6 +1707,8 @@ begin
     end loop;
     if v_guarded and (v_ends or v_ended <> '{}') then
         perform _queue_permits_settle(v_ended, null::text[], not v_take.held, in_now);
+    elsif current_setting(_queue_setting('settle'), true) <> '' then
+        perform _queue_permits_settle(null::bigint[], null::text[], false, in_now);
     end if;
 end $$;
 --;
@@ -1734,8 +1732,7 @@ create or replace function queue_reserve(in_kind text, in_worker text default nu
         priority smallint, scheduled_at bigint, scheduled_at_initially bigint, created_at bigint, reserved_at bigint,
         attempts integer, reserved_by text, receipt text, errors jsonb) language plpgsql
     security definer set search_path from current set plan_cache_mode = force_generic_plan
-    set enable_seqscan = off set enable_bitmapscan = off set enable_hashjoin = off set enable_mergejoin = off
-        set enable_sort = off set jit = off as $$
+    set enable_seqscan = off set enable_hashjoin = off as $$
 declare
     v_now constant bigint := queue_now(); v_ticks constant bigint := _queue_ticks();
     v_worker constant text := coalesce(in_worker, left(session_user, 180) || '/' || pg_backend_pid());
@@ -1893,8 +1890,7 @@ create or replace function queue_pop(in_kind text, in_max_messages integer defau
         attempts integer, reserved_by text, errors jsonb)
     language plpgsql
     security definer set search_path from current set plan_cache_mode = force_generic_plan
-    set enable_seqscan = off set enable_bitmapscan = off set enable_hashjoin = off set enable_mergejoin = off
-        set enable_sort = off set jit = off as $$
+    set enable_seqscan = off set enable_hashjoin = off as $$
 declare
     v_now constant bigint := queue_now(); v_ticks constant bigint := _queue_ticks();
     v_name constant text := _queue_cursor_name(in_kind);
@@ -2031,8 +2027,7 @@ create or replace function queue_extend(in_receipt text, in_seconds double preci
     out outcome text)
     language plpgsql
     security definer set search_path from current set plan_cache_mode = force_generic_plan
-    set enable_seqscan = off set enable_bitmapscan = off set enable_hashjoin = off set enable_mergejoin = off
-        set enable_sort = off set jit = off as $$
+    set enable_seqscan = off set enable_hashjoin = off as $$
 declare
     v_now constant bigint := queue_now();
     v_receipt record;
@@ -2070,8 +2065,7 @@ Locks: the message.$$;
 create or replace function queue_extend_many(in_receipts jsonb, in_seconds double precision)
     returns table (receipt text, outcome text) language plpgsql
     security definer set search_path from current set plan_cache_mode = force_generic_plan
-    set enable_seqscan = off set enable_bitmapscan = off set enable_hashjoin = off set enable_mergejoin = off
-        set enable_sort = off set jit = off as $$
+    set enable_seqscan = off set enable_hashjoin = off as $$
 declare
     v_now constant bigint := queue_now();
     v_receipts record;
@@ -2123,8 +2117,7 @@ create or replace function queue_next(in_receipts jsonb, in_kind text, in_worker
         priority smallint, scheduled_at bigint, scheduled_at_initially bigint, created_at bigint, reserved_at bigint,
         attempts integer, reserved_by text, receipt text, errors jsonb) language plpgsql
     security definer set search_path from current set plan_cache_mode = force_generic_plan
-    set enable_seqscan = off set enable_bitmapscan = off set enable_hashjoin = off set enable_mergejoin = off
-        set enable_sort = off set jit = off as $$
+    set enable_seqscan = off set enable_hashjoin = off as $$
 declare
     v_options jsonb;
     v_lost text[];
@@ -2718,8 +2711,7 @@ create or replace function queue_wait(in_kinds jsonb,
     in_timeout_seconds double precision default null) returns table (p_kind text)
     language plpgsql
     security definer set search_path from current set plan_cache_mode = force_generic_plan
-    set enable_seqscan = off set enable_bitmapscan = off set enable_hashjoin = off set enable_mergejoin = off
-        set enable_sort = off set jit = off as $$
+    set enable_seqscan = off set enable_hashjoin = off as $$
 declare
     v_kinds constant text[] := _queue_check_kinds(in_kinds);
     v_timeout constant double precision := coalesce(in_timeout_seconds, 5);
@@ -2763,8 +2755,7 @@ create or replace function queue_listen(in_kinds jsonb)
     returns table (p_kind text, channel text, ready boolean, next_at bigint, next_seconds numeric)
     language plpgsql
     security definer set search_path from current set plan_cache_mode = force_generic_plan
-    set enable_seqscan = off set enable_bitmapscan = off set enable_hashjoin = off set enable_mergejoin = off
-        set enable_sort = off set jit = off as $$
+    set enable_seqscan = off set enable_hashjoin = off as $$
 declare
     v_now constant bigint := queue_now();
     v_class constant integer := hashoid('delayed_queue'::regclass);
@@ -3206,7 +3197,7 @@ begin
     if v_members is not null then
         perform _queue_members_end(v_members, 'acked', in_options[1] -> 'result', in_now);
     end if;
-    perform _queue_permits_settle(v_settle, v_names, true, in_now) where v_names is not null;
+    perform _queue_permits_settle(case when v_names is not null then v_settle end, v_names, true, in_now);
     return v_outcomes;
 end $$;
 --;
@@ -3310,7 +3301,8 @@ begin
         v_outcomes[v_place] := 'acked';
     end loop;
     perform _queue_members_end(v_members, 'acked', null::jsonb, in_now) where v_members <> '{}';
-    perform _queue_permits_settle(v_done.guarded, v_names, true, in_now) where v_done.guarded is not null;
+    perform _queue_permits_settle(v_done.guarded, v_names, true, in_now) 
+        where v_done.guarded is not null or v_members <> '{}';
     return v_outcomes;
 end $$;
 --;
@@ -3327,8 +3319,7 @@ Locks: where one moves on, as _queue_move_many; else as _queue_end, then as _que
 create or replace function queue_ack(in_receipt text, in_options jsonb default null, out receipt text, out outcome text)
     language plpgsql
     security definer set search_path from current set plan_cache_mode = force_generic_plan
-    set enable_seqscan = off set enable_bitmapscan = off set enable_hashjoin = off set enable_mergejoin = off
-        set enable_sort = off set jit = off as $$
+    set enable_seqscan = off set enable_hashjoin = off as $$
 declare
     v_done record;
     v_receipt record;
@@ -3391,8 +3382,7 @@ Where the idea comes from: Keuss's pipelines, with their direct, choice and sink
 create or replace function queue_ack_many(in_receipts jsonb, in_options jsonb default null)
     returns table (receipt text, outcome text) language plpgsql
     security definer set search_path from current set plan_cache_mode = force_generic_plan
-    set enable_seqscan = off set enable_bitmapscan = off set enable_hashjoin = off set enable_mergejoin = off
-        set enable_sort = off set jit = off as $$
+    set enable_seqscan = off set enable_hashjoin = off as $$
 declare
     v_now constant bigint := queue_now();
     v_receipts record;
@@ -3456,8 +3446,7 @@ create or replace function queue_nack(in_receipt text, in_options jsonb default 
     out outcome text)
     language plpgsql
     security definer set search_path from current set plan_cache_mode = force_generic_plan
-    set enable_seqscan = off set enable_bitmapscan = off set enable_hashjoin = off set enable_mergejoin = off
-        set enable_sort = off set jit = off as $$
+    set enable_seqscan = off set enable_hashjoin = off as $$
 declare
     v_now constant bigint := queue_now();
     v_names text[];
@@ -3468,7 +3457,7 @@ begin
     receipt := in_receipt;
     select q.semaphores into v_names from delayed_queue q where q.entry = v_receipt.entry;
     outcome := _queue_nack(v_receipt.entry, v_receipt.secret, in_options, v_now);
-    if v_names is not null then
+    if v_names is not null or outcome = 'dead' then
         perform _queue_permits_settle(array[v_receipt.entry], v_names, true, v_now);
     end if;
 end $$;
@@ -3496,8 +3485,7 @@ Locks: the message, and where it dies its key in the dead-letter kind; its semap
 create or replace function queue_nack_many(in_receipts jsonb, in_options jsonb default null)
     returns table (receipt text, outcome text) language plpgsql
     security definer set search_path from current set plan_cache_mode = force_generic_plan
-    set enable_seqscan = off set enable_bitmapscan = off set enable_hashjoin = off set enable_mergejoin = off
-        set enable_sort = off set jit = off as $$
+    set enable_seqscan = off set enable_hashjoin = off as $$
 declare
     v_now constant bigint := queue_now();
     v_receipts record;
@@ -3519,7 +3507,8 @@ begin
         v_outcomes[v_one.place] := _queue_nack(v_one.entry, v_one.secret, in_options, v_now);
         v_names := v_names || v_one.semaphores;
     end loop;
-    perform _queue_permits_settle(v_receipts.entries, v_names, true, v_now) where v_names is not null;
+    perform _queue_permits_settle(v_receipts.entries, v_names, true, v_now)
+        where v_names is not null or 'dead' = any (v_outcomes);
     return query select r.receipt, r.outcome from unnest(v_receipts.receipts, v_outcomes) r (receipt, outcome);
 end $$;
 --;
@@ -3535,8 +3524,7 @@ Locks: as queue_nack, in the order of the entries.$$;
 create or replace function queue_move(in_receipt text, in_to_kind text, in_options jsonb default null,
     out receipt text, out outcome text) language plpgsql
     security definer set search_path from current set plan_cache_mode = force_generic_plan
-    set enable_seqscan = off set enable_bitmapscan = off set enable_hashjoin = off set enable_mergejoin = off
-        set enable_sort = off set jit = off as $$
+    set enable_seqscan = off set enable_hashjoin = off as $$
 declare
     v_now constant bigint := queue_now();
     v_receipt record;
@@ -3575,8 +3563,7 @@ Where the idea comes from: Keuss's move-to-queue.$$;
 create or replace function queue_move_many(in_moves jsonb, in_options jsonb default null)
     returns table (receipt text, outcome text) language plpgsql
     security definer set search_path from current set plan_cache_mode = force_generic_plan
-    set enable_seqscan = off set enable_bitmapscan = off set enable_hashjoin = off set enable_mergejoin = off
-        set enable_sort = off set jit = off as $$
+    set enable_seqscan = off set enable_hashjoin = off as $$
 declare
     v_now constant bigint := queue_now();
     v_receipts record;
@@ -3628,8 +3615,7 @@ Locks: as queue_move, all in the order of their entries.$$;
 create or replace function queue_remove(in_kind text, in_key text, out outcome text)
     language plpgsql
     security definer set search_path from current set plan_cache_mode = force_generic_plan
-    set enable_seqscan = off set enable_bitmapscan = off set enable_hashjoin = off set enable_mergejoin = off
-        set enable_sort = off set jit = off as $$
+    set enable_seqscan = off set enable_hashjoin = off as $$
 declare
     v_now constant bigint := queue_now();
     v_row delayed_queue;
@@ -3661,8 +3647,7 @@ Locks: the message, the next in the line of its order key, and its semaphores.$$
 create or replace function queue_purge(in_kind text, in_max_messages bigint default null, out purged bigint)
     language plpgsql
     security definer set search_path from current set plan_cache_mode = force_generic_plan
-    set enable_seqscan = off set enable_bitmapscan = off set enable_hashjoin = off set enable_mergejoin = off
-        set enable_sort = off set jit = off as $$
+    set enable_seqscan = off set enable_hashjoin = off as $$
 declare
     v_now constant bigint := queue_now();
     v_gone record;
@@ -3695,8 +3680,7 @@ create or replace function queue_redrive(in_kind text, in_max_messages bigint de
     out stayed bigint)
     language plpgsql
     security definer set search_path from current set plan_cache_mode = force_generic_plan
-    set enable_seqscan = off set enable_bitmapscan = off set enable_hashjoin = off set enable_mergejoin = off
-        set enable_sort = off set jit = off as $$
+    set enable_seqscan = off set enable_hashjoin = off as $$
 declare
     v_own constant boolean := pg_current_xact_id_if_assigned() is null;
     v_now constant bigint := queue_now();
@@ -3826,8 +3810,7 @@ differs: on MariaDB and MySQL _queue_put reads the memory again, with a lock, an
 create or replace function queue_replay(in_kind text, in_filter jsonb default null, out went bigint, out stayed bigint)
     language plpgsql
     security definer set search_path from current set plan_cache_mode = force_generic_plan
-    set enable_seqscan = off set enable_bitmapscan = off set enable_hashjoin = off set enable_mergejoin = off
-        set enable_sort = off set jit = off as $$
+    set enable_seqscan = off set enable_hashjoin = off as $$
 declare
     v_now constant bigint := queue_now();
     v_outcome constant text := _queue_text(in_filter, 'outcome');
@@ -4067,16 +4050,23 @@ most. in_now: the time of the call.
 Result: how many went to the ready line, where they stand last of their priority.
 Locks: these messages, and their other semaphores; what others have locked stays as it is.$$;
 --;
--- calls: _queue_permits_lock, _queue_permits_next
+-- calls: _queue_permits_lock, _queue_permits_next, _queue_setting
 -- changes: queue_semaphore_permit, queue_semaphore_wait
 create or replace function _queue_permits_settle(in_entries bigint[], in_names text[], in_wait boolean,
     in_now bigint) returns void
     language plpgsql as $$
 declare
+    v_noted constant bigint[] := nullif(current_setting(_queue_setting('settle'), true), '')::bigint[];
     v_names text[];
     v_locked text[];
     v_name text;
 begin
+    if v_noted <> '{}' then -- by _queue_group_check
+        perform set_config(_queue_setting('settle'), '', true);
+        in_entries := in_entries || v_noted;
+        in_names := in_names || array(
+            select a.name from delayed_queue q, unnest(q.semaphores) a (name) where q.entry = any (v_noted));
+    end if;
     delete from queue_semaphore_wait w
     where w.entry = any (in_entries) and not exists (
         select from delayed_queue q where q.entry between w.entry and w.entry
@@ -4164,8 +4154,7 @@ Locks: these semaphores and as _queue_permits_next; what others have locked is l
 --;
 -- calls: _queue_permits_settle
 create or replace function _queue_permits_sweep(in_now bigint) returns void language plpgsql
-    set enable_seqscan = off set enable_bitmapscan = off set enable_hashjoin = off set enable_mergejoin = off
-        set enable_sort = off set jit = off as $$
+    set enable_seqscan = off set enable_hashjoin = off as $$
 declare
     v_names constant text[] := array(
         select s.name from queue_semaphore s
@@ -4227,9 +4216,7 @@ Locks: the messages; the settings of a kind that had no such message before.$$;
 -- changes: delayed_queue
 create or replace function _queue_line(in_kind text, in_orders text[], in_keys text[], in_changes boolean,
     in_again boolean)
-    returns jsonb language plpgsql
-    set enable_seqscan = off set enable_bitmapscan = off set enable_hashjoin = off set enable_mergejoin = off
-        set enable_sort = off set jit = off as $$
+    returns jsonb language plpgsql set enable_seqscan = off set enable_hashjoin = off as $$
 declare
     v_line bigint[];
     v_headed jsonb;
@@ -4303,9 +4290,7 @@ differs: MariaDB and MySQL have a row a line in queue_order, since their locking
 -- calls: _queue_line
 -- changes: delayed_queue
 create or replace function _queue_join_line(in_entries bigint[], in_orders text[]) returns void
-    language plpgsql
-    set enable_seqscan = off set enable_bitmapscan = off set enable_hashjoin = off set enable_mergejoin = off
-        set enable_sort = off set jit = off as $$
+    language plpgsql set enable_seqscan = off set enable_hashjoin = off as $$
 declare
     v_kind record;
     v_headed jsonb;
@@ -4729,8 +4714,7 @@ Locks: the messages in the order of their entries; then the semaphores of which 
 create or replace function queue_semaphore(in_name text, in_capacity bigint, out name text, out capacity bigint)
     language plpgsql
     security definer set search_path from current set plan_cache_mode = force_generic_plan
-    set enable_seqscan = off set enable_bitmapscan = off set enable_hashjoin = off set enable_mergejoin = off
-        set enable_sort = off set jit = off as $$
+    set enable_seqscan = off set enable_hashjoin = off as $$
 declare
     v_now constant bigint := queue_now();
 begin
@@ -4834,9 +4818,7 @@ differs: only here, see _queue_cursor_name.$$;
 -- calls: _queue_integer, _queue_number, _queue_wake
 -- changes: delayed_queue, queue_bucket, queue_claim, queue_kind, queue_slot
 create or replace function _queue_define_limits(in_kind queue_kind, in_options jsonb, in_now bigint) returns queue_kind
-    language plpgsql
-    set enable_seqscan = off set enable_bitmapscan = off set enable_hashjoin = off set enable_mergejoin = off
-        set enable_sort = off set jit = off as $$
+    language plpgsql set enable_seqscan = off set enable_hashjoin = off as $$
 declare
     v_most constant integer := _queue_integer(in_options, 'max_reserved', 1::bigint, 10000::bigint);
     v_rate constant numeric := _queue_number(in_options, 'rate_per_second', 0.001, 1000000::numeric);
@@ -5137,7 +5119,7 @@ in_kind: the settings of the kind. in_state, in_slots, in_numbers: what it answe
 many as were allowed or fewer. in_now: the time of the call.
 Locks: none but the slots, which are locked.$$;
 --;
--- calls: _queue_permits_settle, _queue_put
+-- calls: _queue_put, _queue_setting
 -- changes: queue_group, queue_group_stripe
 create or replace function _queue_group_check(in_group text, in_now bigint) returns void language plpgsql as $$
 declare
@@ -5178,16 +5160,16 @@ begin
         v_row.scheduled_at := in_now + v_group.then_delay;
         v_row.attempts := 0;
         v_put := _queue_put(v_row, 'replace', null::bigint, in_now);
-        perform _queue_permits_settle(array[v_put.entry], v_put.waits_for, false, in_now)
-            where v_put.waits_for is not null;
+        perform set_config(t.name, (coalesce(nullif(current_setting(t.name, true), '')::bigint[], '{}')
+            || v_put.entry)::text, true) from _queue_setting('settle') t (name) where v_put.waits_for is not null;
     end if;
 end $$;
 --;
 comment on function _queue_group_check(text, bigint) is
 $$Finishes a group where all is done, or where it has failed: pushes what follows it.
 in_group: the group. in_now: the time of the call.
-Locks: the group, and where it finishes the message that has the key of the continuation; the semaphores of that, as
-far as nobody else has them.$$;
+Locks: the group, and where it finishes the message that has the key of the continuation. Where that waits for
+semaphores, the call's _queue_permits_settle sees to it, or the next _queue_permits_sweep.$$;
 --;
 -- calls: _queue_wake
 -- changes: queue_group_due
@@ -5209,8 +5191,7 @@ Locks: none.$$;
 -- calls: _queue_group_check
 -- changes: queue_group_due
 create or replace function _queue_groups_due(in_now bigint) returns bigint language plpgsql
-    set enable_seqscan = off set enable_bitmapscan = off set enable_hashjoin = off set enable_mergejoin = off
-        set enable_sort = off set jit = off as $$
+    set enable_seqscan = off set enable_hashjoin = off as $$
 declare
     v_group text;
     v_writers bigint[];
@@ -5394,8 +5375,7 @@ Errors: PQ001, PQ002, PQ003.$$;
 -- calls: _queue_group_check, _queue_groups_due, _queue_members_end
 -- changes: queue_group, queue_group_member
 create or replace function _queue_prune_groups(in_now bigint, in_max bigint) returns bigint language plpgsql
-    set enable_seqscan = off set enable_bitmapscan = off set enable_hashjoin = off set enable_mergejoin = off
-        set enable_sort = off set jit = off as $$
+    set enable_seqscan = off set enable_hashjoin = off as $$
 declare
     v_left bigint := in_max;
     v_pruned bigint := 0;
@@ -5453,15 +5433,14 @@ Result: how many were forgotten.
 Locks: the groups that are forgotten; what others have locked is left. Then as _queue_members_end.$$;
 --;
 -- calls: _queue_check_kind, _queue_check_roles, _queue_group_check, _queue_group_note, _queue_group_options,
---     _queue_members_end, queue_now
+--     _queue_members_end, _queue_permits_settle, queue_now
 -- changes: queue_group, queue_group_stripe
 create or replace function queue_group(in_group text, in_then_kind text default null,
     in_then_payload jsonb default null, in_options jsonb default null, out group_name text, out state text,
     out members bigint, out done bigint)
     language plpgsql
     security definer set search_path from current set plan_cache_mode = force_generic_plan
-    set enable_seqscan = off set enable_bitmapscan = off set enable_hashjoin = off set enable_mergejoin = off
-        set enable_sort = off set jit = off as $$
+    set enable_seqscan = off set enable_hashjoin = off as $$
 declare
     v_now constant bigint := queue_now();
     v_group queue_group;
@@ -5505,6 +5484,7 @@ begin
         end if;
         perform _queue_group_note(in_group);
         perform _queue_group_check(in_group, v_now);
+        perform _queue_permits_settle(null::bigint[], null::text[], true, v_now);
     end if;
     select v.group_name, v.state, v.members, v.done into group_name, state, members, done
     from queue_groups v where v.group_name = in_group;
@@ -5590,8 +5570,8 @@ $$The regular expression of a pattern: for a topic with a dot before it.
 in_pattern: the pattern, checked.
 Result: the expression. Nothing of the pattern but * and # means anything in it.$$;
 --;
-create or replace function _queue_subscribed(in_topic text) returns text[] language plpgsql set enable_seqscan = off
-    set enable_bitmapscan = off set enable_hashjoin = off set enable_mergejoin = off set enable_sort = off as $$
+create or replace function _queue_subscribed(in_topic text) returns text[] language plpgsql
+    set enable_seqscan = off set enable_hashjoin = off as $$
 declare
     v_words constant text[] := string_to_array(in_topic, '.');
     v_heads constant text[] := array(
@@ -5655,8 +5635,7 @@ Where the idea comes from: the topic exchange of AMQP.$$;
 -- calls: _queue_check_kind, _queue_check_roles, _queue_check_topic
 -- changes: queue_subscription
 create or replace function queue_unsubscribe(in_pattern text, in_kind text, out changed boolean)
-    language plpgsql security definer set search_path from current
-    set enable_seqscan = off set enable_bitmapscan = off set enable_sort = off as $$
+    language plpgsql security definer set search_path from current set enable_seqscan = off as $$
 begin
     perform _queue_check_topic(in_pattern, 'pattern');
     perform _queue_check_kind(in_kind, 95, 'kind');
@@ -5680,8 +5659,7 @@ create or replace function queue_publish(in_topic text, in_key text default null
     in_options jsonb default null)
     returns table (p_kind text, p_key text, scheduled_at bigint, outcome text) language plpgsql
     security definer set search_path from current set plan_cache_mode = force_generic_plan
-    set enable_seqscan = off set enable_bitmapscan = off set enable_hashjoin = off set enable_mergejoin = off
-        set enable_sort = off set jit = off as $$
+    set enable_seqscan = off set enable_hashjoin = off as $$
 declare
     v_now constant bigint := queue_now();
     v_key constant text := coalesce(in_key, _queue_key(v_now));
@@ -6188,8 +6166,7 @@ Locks: the schedule.$$;
 create or replace function queue_tick(out ticked bigint)
     language plpgsql
     security definer set search_path from current set plan_cache_mode = force_generic_plan
-    set enable_seqscan = off set enable_bitmapscan = off set enable_hashjoin = off set enable_mergejoin = off
-        set enable_sort = off set jit = off as $$
+    set enable_seqscan = off set enable_hashjoin = off as $$
 declare
     v_now constant bigint := queue_now();
     v_left integer := 1000;
@@ -6332,8 +6309,7 @@ differs: on MariaDB and MySQL _queue_end logs what it ends.$$;
 -- calls: _queue_settings
 -- changes: queue_log, queue_log_gone
 create or replace function _queue_prune_log(in_kind text, in_now bigint, in_max bigint) returns bigint
-    language plpgsql set enable_seqscan = off set enable_bitmapscan = off set enable_sort = off
-    set enable_hashjoin = off set enable_mergejoin = off as $$
+    language plpgsql set enable_seqscan = off set enable_hashjoin = off as $$
 declare
     v_seconds constant numeric := (_queue_settings(in_kind)).log_seconds;
     v_since constant bigint := case when v_seconds = 0 then 9223372036854775807
@@ -6448,8 +6424,7 @@ Locks: none.$$;
 -- calls: _queue_log_horizon, _queue_read
 -- changes: queue_log_known
 create or replace function _queue_log_known(in_reader queue_reader, in_max integer,
-    in_last bigint) returns bigint language plpgsql
-    set enable_seqscan = off set enable_bitmapscan = off set enable_sort = off as $$
+    in_last bigint) returns bigint language plpgsql set enable_seqscan = off as $$
 declare
     v_horizon constant bigint := _queue_log_horizon();
     v_known bigint;
@@ -6488,7 +6463,7 @@ Result: the position.
 Locks: none; notes that others have locked are left.$$;
 --;
 create or replace function _queue_log_missed(in_reader queue_reader) returns bigint language plpgsql
-    set enable_seqscan = off set enable_bitmapscan = off set enable_sort = off as $$
+    set enable_seqscan = off as $$
 declare
     v_events constant text[] := string_to_array(in_reader.events, ',');
 begin
@@ -6610,8 +6585,7 @@ create or replace function queue_read(in_name text, in_reader text, in_max_messa
     returns table ("position" bigint, event text, topic text, p_kind text, p_key text, entry bigint, payload jsonb,
         payload_bytes bytea, headers jsonb, to_kind text, created_at bigint) language plpgsql
     security definer set search_path from current set plan_cache_mode = force_generic_plan
-    set enable_seqscan = off set enable_bitmapscan = off set enable_hashjoin = off set enable_mergejoin = off
-        set enable_sort = off set jit = off as $$
+    set enable_seqscan = off set enable_hashjoin = off as $$
 declare
     v_max constant integer := coalesce(in_max_messages, 1);
     v_reader queue_reader;
@@ -6680,7 +6654,7 @@ Where the idea comes from: the streams of Keuss, the event log of Chapman; the o
 create or replace function queue_read_ack(in_reader text, in_position bigint, out reader text, out "position" bigint)
     language plpgsql
     security definer set search_path from current set plan_cache_mode = force_generic_plan
-    set enable_seqscan = off set enable_bitmapscan = off set enable_sort = off as $$
+    set enable_seqscan = off as $$
 declare
     v_position bigint;
 begin
@@ -6712,8 +6686,7 @@ Locks: the reader.$$;
 -- calls: _queue_check_key
 -- changes: queue_reader
 create or replace function queue_read_end(in_reader text, out changed boolean)
-    language plpgsql security definer set search_path from current
-    set enable_seqscan = off set enable_bitmapscan = off set enable_sort = off as $$
+    language plpgsql security definer set search_path from current set enable_seqscan = off as $$
 begin
     perform _queue_check_key(in_reader, 'reader');
     delete from queue_reader r where r.reader = in_reader;
@@ -6974,8 +6947,7 @@ Locks: the messages; what others have locked is passed over.$$;
 --;
 -- calls: _queue_forget_terms, _queue_setting
 create or replace function _queue_prune_terms(in_max bigint) returns bigint language plpgsql
-    set enable_seqscan = off set enable_bitmapscan = off set enable_hashjoin = off set enable_mergejoin = off
-        set enable_sort = off set jit = off as $$
+    set enable_seqscan = off set enable_hashjoin = off as $$
 declare
     v_name constant text := _queue_setting('terms');
     -- many that come new needn't all look at the same
@@ -7019,8 +6991,7 @@ Locks: the rows; what others have locked is left.$$;
 --;
 -- calls: _queue_forget_terms, _queue_index
 create or replace function _queue_define_filter(in_kind text, in_on boolean) returns void language plpgsql
-    set enable_seqscan = off set enable_bitmapscan = off set enable_hashjoin = off set enable_mergejoin = off
-        set enable_sort = off set jit = off as $$
+    set enable_seqscan = off set enable_hashjoin = off as $$
 begin
     if in_on then
         perform _queue_index(array(
@@ -7039,7 +7010,7 @@ Locks: none but what it changes.$$;
 --;
 -- changes: queue_stage, queue_stage_part
 create or replace function _queue_stage_remove(in_part bigint, in_max bigint) returns bigint
-    language plpgsql set enable_seqscan = off set enable_bitmapscan = off set enable_sort = off as $$
+    language plpgsql set enable_seqscan = off as $$
 declare
     v_rows bigint;
 begin
@@ -7060,7 +7031,7 @@ Result: how many messages.$$;
 -- calls: _queue_stage_remove
 -- changes: queue_stage_done, queue_stream_kept, queue_stream_part, queue_stream_plan, queue_write
 create or replace function _queue_stage_prune(in_now bigint, in_max bigint) returns bigint
-    language plpgsql set enable_seqscan = off set enable_bitmapscan = off set enable_sort = off as $$
+    language plpgsql set enable_seqscan = off as $$
 declare
     v_pruned bigint := 0;
     v_rows bigint;
@@ -7118,9 +7089,7 @@ Locks: the rows; what others have locked is left.$$;
 -- changes: queue_inbox, queue_stage, queue_stage_part, queue_write
 create or replace function _queue_stage_put(in_parts jsonb, in_query text, in_batch bigint, in_options jsonb,
     in_now bigint, out messages bigint, out pushed bigint, out differing bigint)
-    language plpgsql
-    set enable_seqscan = off set enable_bitmapscan = off set enable_hashjoin = off set enable_mergejoin = off
-        set enable_sort = off set jit = off as $$
+    language plpgsql set enable_seqscan = off set enable_hashjoin = off as $$
 declare
     v_bad text;
     v_parts bigint[];
@@ -7238,8 +7207,7 @@ Locks: the row of the query, so that of two who do the same batch the second wai
 --;
 create or replace function _queue_stream_held(in_source text, in_stream text, in_batch bigint,
     out entries bigint[], out secrets bytea[])
-    language plpgsql
-    set enable_seqscan = off set enable_bitmapscan = off set enable_sort = off as $$
+    language plpgsql set enable_seqscan = off as $$
 begin
     select coalesce(array_agg(s.entry order by s.entry), '{}'), coalesce(array_agg(s.secret order by s.entry), '{}')
     into entries, secrets
@@ -7259,9 +7227,7 @@ Result: entries and secrets, in the order of the entries.$$;
 --;
 -- changes: queue_stream_part
 create or replace function _queue_stream_trim(in_source text, in_stream text, in_batch bigint) returns bigint
-    language plpgsql
-    set enable_seqscan = off set enable_bitmapscan = off set enable_hashjoin = off set enable_mergejoin = off
-        set enable_sort = off set jit = off as $$
+    language plpgsql set enable_seqscan = off set enable_hashjoin = off as $$
 declare
     v_part record;
     v_receipts jsonb;
@@ -7294,9 +7260,7 @@ Locks: the parts in which something was lost.$$;
 --;
 -- calls: _queue_check_nack, _queue_fail, _queue_is_receipt, _queue_nack
 create or replace function _queue_stream_fail(in_failed jsonb, in_now bigint) returns bigint
-    language plpgsql
-    set enable_seqscan = off set enable_bitmapscan = off set enable_hashjoin = off set enable_mergejoin = off
-        set enable_sort = off set jit = off as $$
+    language plpgsql set enable_seqscan = off set enable_hashjoin = off as $$
 declare
     v_failed bigint := 0;
     v_bad text;
@@ -7426,9 +7390,7 @@ differs: on MariaDB and MySQL _queue_drain_inbox_row puts in one row after anoth
 -- changes: queue_inbox
 create or replace function _queue_drain_inbox() returns trigger
     language plpgsql
-    security definer set search_path from current
-    set enable_seqscan = off set enable_bitmapscan = off set enable_hashjoin = off set enable_mergejoin = off
-        set enable_sort = off set jit = off as $$
+    security definer set search_path from current set enable_seqscan = off set enable_hashjoin = off as $$
 declare
     v_now constant bigint := queue_now();
     v_asks constant boolean := exists (select from queue_kind k
@@ -7516,7 +7478,7 @@ ms, or with 10000 rows 100.$$;
 --;
 -- changes: queue_inbox
 create or replace function _queue_drain_inbox_left(in_max bigint) returns bigint language plpgsql
-    set enable_seqscan = off set enable_bitmapscan = off set enable_sort = off as $$
+    set enable_seqscan = off as $$
 declare
     v_id bigint;
     v_taken bigint := 0;
@@ -7550,8 +7512,7 @@ differs: on MariaDB and MySQL _queue_drain_inbox takes in all that has landed.$$
 --     _queue_text, queue_now
 -- changes: queue_stage_part
 create or replace function queue_stage_begin(in_job text, in_options jsonb default null, out part bigint)
-    language plpgsql security definer set search_path from current
-    set enable_seqscan = off set enable_bitmapscan = off set enable_sort = off as $$
+    language plpgsql security definer set search_path from current set enable_seqscan = off as $$
 declare
     v_now constant bigint := queue_now();
     v_query text;
@@ -7639,8 +7600,7 @@ Where the idea comes from: the transactional sinks of Spark and Flink.$$;
 --;
 -- calls: _queue_check_key, _queue_stage_remove
 create or replace function queue_stage_abort(in_job text, out removed bigint)
-    language plpgsql security definer set search_path from current
-    set enable_seqscan = off set enable_bitmapscan = off set enable_sort = off as $$
+    language plpgsql security definer set search_path from current set enable_seqscan = off as $$
 declare
     v_part bigint;
 begin
@@ -7662,8 +7622,7 @@ Locks: the parts, in their order.$$;
 create or replace function queue_stream_ready(in_kind text, out ready boolean)
     language plpgsql
     security definer set search_path from current set plan_cache_mode = force_generic_plan
-    set enable_seqscan = off set enable_bitmapscan = off set enable_hashjoin = off set enable_mergejoin = off
-        set enable_sort = off set jit = off as $$
+    set enable_seqscan = off set enable_hashjoin = off as $$
 declare
     v_now constant bigint := queue_now();
 begin
@@ -7687,7 +7646,7 @@ Locks: none.$$;
 create or replace function queue_stream_plan(in_source text, out plan bigint, out parts jsonb)
     language plpgsql
     security definer set search_path from current set plan_cache_mode = force_generic_plan
-    set enable_seqscan = off set enable_bitmapscan = off set enable_sort = off as $$
+    set enable_seqscan = off as $$
 declare
     v_now constant bigint := queue_now();
 begin
@@ -7727,8 +7686,7 @@ create or replace function queue_stream_reserve(in_stream text, in_batch bigint,
         attempts integer, reserved_by text, receipt text, errors jsonb)
     language plpgsql
     security definer set search_path from current set plan_cache_mode = force_generic_plan
-    set enable_seqscan = off set enable_bitmapscan = off set enable_hashjoin = off set enable_mergejoin = off
-        set enable_sort = off set jit = off as $$
+    set enable_seqscan = off set enable_hashjoin = off as $$
 declare
     v_now constant bigint := queue_now();
     v_source text;
@@ -7851,8 +7809,7 @@ create or replace function queue_stream_extend(in_source text, in_seconds double
     out lost bigint)
     language plpgsql
     security definer set search_path from current set plan_cache_mode = force_generic_plan
-    set enable_seqscan = off set enable_bitmapscan = off set enable_hashjoin = off set enable_mergejoin = off
-        set enable_sort = off set jit = off as $$
+    set enable_seqscan = off set enable_hashjoin = off as $$
 declare
     v_now constant bigint := queue_now();
     v_held record;
@@ -7912,8 +7869,7 @@ create or replace function queue_stream_commit(in_stream text, in_batch bigint, 
     out pushed bigint, out differing bigint)
     language plpgsql
     security definer set search_path from current set plan_cache_mode = force_generic_plan
-    set enable_seqscan = off set enable_bitmapscan = off set enable_hashjoin = off set enable_mergejoin = off
-        set enable_sort = off set jit = off as $$
+    set enable_seqscan = off set enable_hashjoin = off as $$
 declare
     v_now constant bigint := queue_now();
     v_held record;
@@ -7990,7 +7946,7 @@ Where the idea comes from: a consumer's offsets and a producer's messages in one
 create or replace function queue_stream_forget(in_source text, out forgotten bigint)
     language plpgsql
     security definer set search_path from current set plan_cache_mode = force_generic_plan
-    set enable_seqscan = off set enable_bitmapscan = off set enable_sort = off as $$
+    set enable_seqscan = off as $$
 begin
     perform _queue_check_kind(in_source, 230, 'source');
     delete from queue_stream_kept k where k.source = in_source;
@@ -8234,8 +8190,7 @@ Where the idea comes from: the workers of Chapman, which have an identity.$$;
 create or replace function queue_reap() returns table (worker text, freed integer)
     language plpgsql
     security definer set search_path from current set plan_cache_mode = force_generic_plan
-    set enable_seqscan = off set enable_bitmapscan = off set enable_hashjoin = off set enable_mergejoin = off
-        set enable_sort = off set jit = off as $$
+    set enable_seqscan = off set enable_hashjoin = off as $$
 declare
     v_now constant bigint := queue_now();
 begin
@@ -8387,9 +8342,7 @@ Locks: none that anybody waits for.$$;
 -- changes: queue_bucket, queue_claim, queue_kind, queue_semaphore_permit, queue_semaphore_wait, queue_slot,
 --     queue_subscription, queue_use
 create or replace function _queue_expire(in_now bigint, in_max bigint) returns bigint
-    language plpgsql
-    set enable_seqscan = off set enable_bitmapscan = off set enable_hashjoin = off set enable_mergejoin = off
-        set enable_sort = off set jit = off as $$
+    language plpgsql set enable_seqscan = off set enable_hashjoin = off as $$
 declare
     v_gone bigint := 0;
     v_ended record;
@@ -8634,8 +8587,7 @@ of the kind that are under way.$$;
 create or replace function queue_drop(in_kind text) returns setof queue_kind
     language plpgsql
     security definer set search_path from current set plan_cache_mode = force_generic_plan
-    set enable_seqscan = off set enable_bitmapscan = off set enable_hashjoin = off set enable_mergejoin = off
-        set enable_sort = off set jit = off as $$
+    set enable_seqscan = off set enable_hashjoin = off as $$
 declare
     v_now constant bigint := queue_now();
     v_kind queue_kind;
@@ -8738,7 +8690,7 @@ Locks: the rows, and an advisory lock of the transaction.$$;
 -- calls: _queue_prune_log, _queue_settings
 -- changes: queue_dedup, queue_history
 create or replace function _queue_prune_kind(in_kind text, in_now bigint, in_max bigint) returns bigint
-    language plpgsql set enable_seqscan = off set enable_bitmapscan = off set enable_sort = off as $$
+    language plpgsql set enable_seqscan = off as $$
 declare
     v_kind constant queue_kind := _queue_settings(in_kind);
     v_history_since constant bigint :=
@@ -8899,8 +8851,7 @@ calls.$$;
 --     _queue_intruders, _queue_mend_sequences, _queue_permits_sweep, _queue_prune_groups, _queue_prune_kind,
 --     _queue_prune_terms, _queue_stage_prune, queue_now
 create or replace function queue_prune(in_max_rows bigint default null, out pruned bigint)
-    language plpgsql security definer set search_path from current
-    set enable_seqscan = off set enable_bitmapscan = off set enable_sort = off as $$
+    language plpgsql security definer set search_path from current set enable_seqscan = off as $$
 declare
     v_now constant bigint := queue_now();
     v_left bigint := coalesce(in_max_rows, 10000);
@@ -8967,13 +8918,17 @@ Locks: the rows; what others have locked is left.$$;
 -- function, operator, type or table that somebody may one day put into the schema is taken for one of the server's or
 -- for one of ours. What is left to an overload of our own names is a call that doesn't fit its parameters exactly:
 -- there is none.
+--
+-- A routine that says enable_seqscan = off is planned by the order of indexes alone, and one that says
+-- enable_hashjoin = off joins row by row: plans are kept, and a table may become a thousand times as large (ADR 13).
 do $$
 declare
     v_schema constant text := pg_catalog.quote_ident(pg_catalog.current_schema());
     v_routine record;
 begin
     for v_routine in
-        select p.oid::regprocedure as name, p.prosecdef, replace(pg_get_functiondef(p.oid), p.prosrc, b.body) as text
+        select p.oid::regprocedure as name, p.prosecdef, p.proconfig,
+            replace(pg_get_functiondef(p.oid), p.prosrc, b.body) as text
         from pg_proc p, lateral (
             -- the name of a relation in a string, other strings and comments, and what is between them
             select string_agg(case
@@ -8991,6 +8946,13 @@ begin
         execute v_routine.text;
         if v_routine.prosecdef then
             execute format('alter function %s set search_path to pg_catalog, pg_temp', v_routine.name);
+        end if;
+        if v_routine.proconfig @> '{enable_seqscan=off}' then
+            execute format('alter function %s set enable_bitmapscan = off set enable_sort = off set jit = off',
+                v_routine.name);
+        end if;
+        if v_routine.proconfig @> '{enable_hashjoin=off}' then
+            execute format('alter function %s set enable_mergejoin = off', v_routine.name);
         end if;
     end loop;
 end $$;

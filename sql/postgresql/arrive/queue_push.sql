@@ -4,8 +4,7 @@ create or replace function queue_push(in_kind text, in_key text default null, in
     in_options jsonb default null, out p_kind text, out p_key text, out scheduled_at bigint, out outcome text)
     language plpgsql
     security definer set search_path from current set plan_cache_mode = force_generic_plan
-    set enable_seqscan = off set enable_bitmapscan = off set enable_hashjoin = off set enable_mergejoin = off
-        set enable_sort = off set jit = off as $$
+    set enable_seqscan = off set enable_hashjoin = off as $$
 declare
     v_now constant bigint := queue_now();
     v_key text := in_key;

@@ -3,8 +3,7 @@ create or replace function queue_push_bytes(in_kind text, in_key text default nu
     in_options jsonb default null, out p_kind text, out p_key text, out scheduled_at bigint, out outcome text)
     language plpgsql
     security definer set search_path from current set plan_cache_mode = force_generic_plan
-    set enable_seqscan = off set enable_bitmapscan = off set enable_hashjoin = off set enable_mergejoin = off
-        set enable_sort = off set jit = off as $$
+    set enable_seqscan = off set enable_hashjoin = off as $$
 begin
     if in_payload_bytes is null then
         perform _queue_fail('PQ003', 'payload_bytes', null, 'must be bytes (none at all, '''', is fine)');

@@ -1,5 +1,5 @@
 -- calls: _queue_advance, _queue_blocked, _queue_end, _queue_end_undeliverable, _queue_groups_due, _queue_misfit,
---     _queue_permits_settle, _queue_take, _queue_take_where, _queue_take_with_permits
+--     _queue_permits_settle, _queue_setting, _queue_take, _queue_take_where, _queue_take_with_permits
 -- changes: delayed_queue, queue_count, queue_hold
 create or replace function _queue_deliver(in_kind queue_kind, in_max integer, in_now bigint, in_until bigint,
     in_worker text, in_seed bytea, in_where jsonb)
@@ -116,6 +116,8 @@ begin
     end loop;
     if v_guarded and (v_ends or v_ended <> '{}') then
         perform _queue_permits_settle(v_ended, null::text[], not v_take.held, in_now);
+    elsif current_setting(_queue_setting('settle'), true) <> '' then
+        perform _queue_permits_settle(null::bigint[], null::text[], false, in_now);
     end if;
 end $$;
 

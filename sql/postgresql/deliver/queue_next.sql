@@ -7,8 +7,7 @@ create or replace function queue_next(in_receipts jsonb, in_kind text, in_worker
         priority smallint, scheduled_at bigint, scheduled_at_initially bigint, created_at bigint, reserved_at bigint,
         attempts integer, reserved_by text, receipt text, errors jsonb) language plpgsql
     security definer set search_path from current set plan_cache_mode = force_generic_plan
-    set enable_seqscan = off set enable_bitmapscan = off set enable_hashjoin = off set enable_mergejoin = off
-        set enable_sort = off set jit = off as $$
+    set enable_seqscan = off set enable_hashjoin = off as $$
 declare
     v_options jsonb;
     v_lost text[];

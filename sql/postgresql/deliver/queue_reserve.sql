@@ -9,8 +9,7 @@ create or replace function queue_reserve(in_kind text, in_worker text default nu
         priority smallint, scheduled_at bigint, scheduled_at_initially bigint, created_at bigint, reserved_at bigint,
         attempts integer, reserved_by text, receipt text, errors jsonb) language plpgsql
     security definer set search_path from current set plan_cache_mode = force_generic_plan
-    set enable_seqscan = off set enable_bitmapscan = off set enable_hashjoin = off set enable_mergejoin = off
-        set enable_sort = off set jit = off as $$
+    set enable_seqscan = off set enable_hashjoin = off as $$
 declare
     v_now constant bigint := queue_now(); v_ticks constant bigint := _queue_ticks();
     v_worker constant text := coalesce(in_worker, left(session_user, 180) || '/' || pg_backend_pid());

@@ -3,8 +3,7 @@ create or replace function queue_nack(in_receipt text, in_options jsonb default 
     out outcome text)
     language plpgsql
     security definer set search_path from current set plan_cache_mode = force_generic_plan
-    set enable_seqscan = off set enable_bitmapscan = off set enable_hashjoin = off set enable_mergejoin = off
-        set enable_sort = off set jit = off as $$
+    set enable_seqscan = off set enable_hashjoin = off as $$
 declare
     v_now constant bigint := queue_now();
     v_names text[];
@@ -15,7 +14,7 @@ begin
     receipt := in_receipt;
     select q.semaphores into v_names from delayed_queue q where q.entry = v_receipt.entry;
     outcome := _queue_nack(v_receipt.entry, v_receipt.secret, in_options, v_now);
-    if v_names is not null then
+    if v_names is not null or outcome = 'dead' then
         perform _queue_permits_settle(array[v_receipt.entry], v_names, true, v_now);
     end if;
 end $$;

@@ -2,8 +2,7 @@
 create or replace function queue_nack_many(in_receipts jsonb, in_options jsonb default null)
     returns table (receipt text, outcome text) language plpgsql
     security definer set search_path from current set plan_cache_mode = force_generic_plan
-    set enable_seqscan = off set enable_bitmapscan = off set enable_hashjoin = off set enable_mergejoin = off
-        set enable_sort = off set jit = off as $$
+    set enable_seqscan = off set enable_hashjoin = off as $$
 declare
     v_now constant bigint := queue_now();
     v_receipts record;
@@ -25,7 +24,8 @@ begin
         v_outcomes[v_one.place] := _queue_nack(v_one.entry, v_one.secret, in_options, v_now);
         v_names := v_names || v_one.semaphores;
     end loop;
-    perform _queue_permits_settle(v_receipts.entries, v_names, true, v_now) where v_names is not null;
+    perform _queue_permits_settle(v_receipts.entries, v_names, true, v_now)
+        where v_names is not null or 'dead' = any (v_outcomes);
     return query select r.receipt, r.outcome from unnest(v_receipts.receipts, v_outcomes) r (receipt, outcome);
 end $$;
 

@@ -5,8 +5,7 @@ create or replace function queue_redrive(in_kind text, in_max_messages bigint de
     out stayed bigint)
     language plpgsql
     security definer set search_path from current set plan_cache_mode = force_generic_plan
-    set enable_seqscan = off set enable_bitmapscan = off set enable_hashjoin = off set enable_mergejoin = off
-        set enable_sort = off set jit = off as $$
+    set enable_seqscan = off set enable_hashjoin = off as $$
 declare
     v_own constant boolean := pg_current_xact_id_if_assigned() is null;
     v_now constant bigint := queue_now();

@@ -1,7 +1,6 @@
 -- calls: _queue_forget_terms, _queue_index
 create or replace function _queue_define_filter(in_kind text, in_on boolean) returns void language plpgsql
-    set enable_seqscan = off set enable_bitmapscan = off set enable_hashjoin = off set enable_mergejoin = off
-        set enable_sort = off set jit = off as $$
+    set enable_seqscan = off set enable_hashjoin = off as $$
 begin
     if in_on then
         perform _queue_index(array(

@@ -1,7 +1,6 @@
 -- calls: _queue_forget_terms, _queue_setting
 create or replace function _queue_prune_terms(in_max bigint) returns bigint language plpgsql
-    set enable_seqscan = off set enable_bitmapscan = off set enable_hashjoin = off set enable_mergejoin = off
-        set enable_sort = off set jit = off as $$
+    set enable_seqscan = off set enable_hashjoin = off as $$
 declare
     v_name constant text := _queue_setting('terms');
     -- many that come new needn't all look at the same

@@ -1,4 +1,4 @@
--- calls: _queue_permits_settle, _queue_put
+-- calls: _queue_put, _queue_setting
 -- changes: queue_group, queue_group_stripe
 create or replace function _queue_group_check(in_group text, in_now bigint) returns void language plpgsql as $$
 declare
@@ -39,13 +39,13 @@ begin
         v_row.scheduled_at := in_now + v_group.then_delay;
         v_row.attempts := 0;
         v_put := _queue_put(v_row, 'replace', null::bigint, in_now);
-        perform _queue_permits_settle(array[v_put.entry], v_put.waits_for, false, in_now)
-            where v_put.waits_for is not null;
+        perform set_config(t.name, (coalesce(nullif(current_setting(t.name, true), '')::bigint[], '{}')
+            || v_put.entry)::text, true) from _queue_setting('settle') t (name) where v_put.waits_for is not null;
     end if;
 end $$;
 
 comment on function _queue_group_check(text, bigint) is
 $$Finishes a group where all is done, or where it has failed: pushes what follows it.
 in_group: the group. in_now: the time of the call.
-Locks: the group, and where it finishes the message that has the key of the continuation; the semaphores of that, as
-far as nobody else has them.$$;
+Locks: the group, and where it finishes the message that has the key of the continuation. Where that waits for
+semaphores, the call's _queue_permits_settle sees to it, or the next _queue_permits_sweep.$$;

@@ -1,8 +1,7 @@
 -- calls: _queue_group_check
 -- changes: queue_group_due
 create or replace function _queue_groups_due(in_now bigint) returns bigint language plpgsql
-    set enable_seqscan = off set enable_bitmapscan = off set enable_hashjoin = off set enable_mergejoin = off
-        set enable_sort = off set jit = off as $$
+    set enable_seqscan = off set enable_hashjoin = off as $$
 declare
     v_group text;
     v_writers bigint[];

@@ -1,8 +1,7 @@
 -- calls: _queue_group_check, _queue_groups_due, _queue_members_end
 -- changes: queue_group, queue_group_member
 create or replace function _queue_prune_groups(in_now bigint, in_max bigint) returns bigint language plpgsql
-    set enable_seqscan = off set enable_bitmapscan = off set enable_hashjoin = off set enable_mergejoin = off
-        set enable_sort = off set jit = off as $$
+    set enable_seqscan = off set enable_hashjoin = off as $$
 declare
     v_left bigint := in_max;
     v_pruned bigint := 0;

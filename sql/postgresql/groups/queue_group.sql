@@ -1,13 +1,12 @@
 -- calls: _queue_check_kind, _queue_check_roles, _queue_group_check, _queue_group_note, _queue_group_options,
---     _queue_members_end, queue_now
+--     _queue_members_end, _queue_permits_settle, queue_now
 -- changes: queue_group, queue_group_stripe
 create or replace function queue_group(in_group text, in_then_kind text default null,
     in_then_payload jsonb default null, in_options jsonb default null, out group_name text, out state text,
     out members bigint, out done bigint)
     language plpgsql
     security definer set search_path from current set plan_cache_mode = force_generic_plan
-    set enable_seqscan = off set enable_bitmapscan = off set enable_hashjoin = off set enable_mergejoin = off
-        set enable_sort = off set jit = off as $$
+    set enable_seqscan = off set enable_hashjoin = off as $$
 declare
     v_now constant bigint := queue_now();
     v_group queue_group;
@@ -51,6 +50,7 @@ begin
         end if;
         perform _queue_group_note(in_group);
         perform _queue_group_check(in_group, v_now);
+        perform _queue_permits_settle(null::bigint[], null::text[], true, v_now);
     end if;
     select v.group_name, v.state, v.members, v.done into group_name, state, members, done
     from queue_groups v where v.group_name = in_group;

@@ -4,8 +4,7 @@
 create or replace function queue_replay(in_kind text, in_filter jsonb default null, out went bigint, out stayed bigint)
     language plpgsql
     security definer set search_path from current set plan_cache_mode = force_generic_plan
-    set enable_seqscan = off set enable_bitmapscan = off set enable_hashjoin = off set enable_mergejoin = off
-        set enable_sort = off set jit = off as $$
+    set enable_seqscan = off set enable_hashjoin = off as $$
 declare
     v_now constant bigint := queue_now();
     v_outcome constant text := _queue_text(in_filter, 'outcome');

@@ -1,9 +1,7 @@
 -- calls: _queue_integer, _queue_number, _queue_wake
 -- changes: delayed_queue, queue_bucket, queue_claim, queue_kind, queue_slot
 create or replace function _queue_define_limits(in_kind queue_kind, in_options jsonb, in_now bigint) returns queue_kind
-    language plpgsql
-    set enable_seqscan = off set enable_bitmapscan = off set enable_hashjoin = off set enable_mergejoin = off
-        set enable_sort = off set jit = off as $$
+    language plpgsql set enable_seqscan = off set enable_hashjoin = off as $$
 declare
     v_most constant integer := _queue_integer(in_options, 'max_reserved', 1::bigint, 10000::bigint);
     v_rate constant numeric := _queue_number(in_options, 'rate_per_second', 0.001, 1000000::numeric);

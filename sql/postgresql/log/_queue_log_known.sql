@@ -1,8 +1,7 @@
 -- calls: _queue_log_horizon, _queue_read
 -- changes: queue_log_known
 create or replace function _queue_log_known(in_reader queue_reader, in_max integer,
-    in_last bigint) returns bigint language plpgsql
-    set enable_seqscan = off set enable_bitmapscan = off set enable_sort = off as $$
+    in_last bigint) returns bigint language plpgsql set enable_seqscan = off as $$
 declare
     v_horizon constant bigint := _queue_log_horizon();
     v_known bigint;

@@ -1,5 +1,5 @@
 create or replace function _queue_log_missed(in_reader queue_reader) returns bigint language plpgsql
-    set enable_seqscan = off set enable_bitmapscan = off set enable_sort = off as $$
+    set enable_seqscan = off as $$
 declare
     v_events constant text[] := string_to_array(in_reader.events, ',');
 begin

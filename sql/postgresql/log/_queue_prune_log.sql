@@ -1,8 +1,7 @@
 -- calls: _queue_settings
 -- changes: queue_log, queue_log_gone
 create or replace function _queue_prune_log(in_kind text, in_now bigint, in_max bigint) returns bigint
-    language plpgsql set enable_seqscan = off set enable_bitmapscan = off set enable_sort = off
-    set enable_hashjoin = off set enable_mergejoin = off as $$
+    language plpgsql set enable_seqscan = off set enable_hashjoin = off as $$
 declare
     v_seconds constant numeric := (_queue_settings(in_kind)).log_seconds;
     v_since constant bigint := case when v_seconds = 0 then 9223372036854775807

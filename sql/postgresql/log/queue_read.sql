@@ -6,8 +6,7 @@ create or replace function queue_read(in_name text, in_reader text, in_max_messa
     returns table ("position" bigint, event text, topic text, p_kind text, p_key text, entry bigint, payload jsonb,
         payload_bytes bytea, headers jsonb, to_kind text, created_at bigint) language plpgsql
     security definer set search_path from current set plan_cache_mode = force_generic_plan
-    set enable_seqscan = off set enable_bitmapscan = off set enable_hashjoin = off set enable_mergejoin = off
-        set enable_sort = off set jit = off as $$
+    set enable_seqscan = off set enable_hashjoin = off as $$
 declare
     v_max constant integer := coalesce(in_max_messages, 1);
     v_reader queue_reader;

@@ -3,7 +3,7 @@
 create or replace function queue_read_ack(in_reader text, in_position bigint, out reader text, out "position" bigint)
     language plpgsql
     security definer set search_path from current set plan_cache_mode = force_generic_plan
-    set enable_seqscan = off set enable_bitmapscan = off set enable_sort = off as $$
+    set enable_seqscan = off as $$
 declare
     v_position bigint;
 begin

@@ -1,8 +1,7 @@
 -- calls: _queue_check_key
 -- changes: queue_reader
 create or replace function queue_read_end(in_reader text, out changed boolean)
-    language plpgsql security definer set search_path from current
-    set enable_seqscan = off set enable_bitmapscan = off set enable_sort = off as $$
+    language plpgsql security definer set search_path from current set enable_seqscan = off as $$
 begin
     perform _queue_check_key(in_reader, 'reader');
     delete from queue_reader r where r.reader = in_reader;

@@ -6,8 +6,7 @@ create or replace function queue_peek(in_kind text, in_max_messages integer defa
         attempts integer, reserved_by text, state text, errors jsonb)
     language plpgsql
     security definer set search_path from current set plan_cache_mode = force_generic_plan
-    set enable_seqscan = off set enable_bitmapscan = off set enable_hashjoin = off set enable_mergejoin = off
-        set enable_sort = off set jit = off as $$
+    set enable_seqscan = off set enable_hashjoin = off as $$
 declare
     v_now constant bigint := queue_now();
     v_most constant integer := coalesce(in_max_messages, 1);

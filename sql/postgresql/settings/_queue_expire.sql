@@ -2,9 +2,7 @@
 -- changes: queue_bucket, queue_claim, queue_kind, queue_semaphore_permit, queue_semaphore_wait, queue_slot,
 --     queue_subscription, queue_use
 create or replace function _queue_expire(in_now bigint, in_max bigint) returns bigint
-    language plpgsql
-    set enable_seqscan = off set enable_bitmapscan = off set enable_hashjoin = off set enable_mergejoin = off
-        set enable_sort = off set jit = off as $$
+    language plpgsql set enable_seqscan = off set enable_hashjoin = off as $$
 declare
     v_gone bigint := 0;
     v_ended record;

@@ -3,9 +3,7 @@
 -- changes: queue_inbox
 create or replace function _queue_drain_inbox() returns trigger
     language plpgsql
-    security definer set search_path from current
-    set enable_seqscan = off set enable_bitmapscan = off set enable_hashjoin = off set enable_mergejoin = off
-        set enable_sort = off set jit = off as $$
+    security definer set search_path from current set enable_seqscan = off set enable_hashjoin = off as $$
 declare
     v_now constant bigint := queue_now();
     v_asks constant boolean := exists (select from queue_kind k

@@ -1,6 +1,6 @@
 -- changes: queue_inbox
 create or replace function _queue_drain_inbox_left(in_max bigint) returns bigint language plpgsql
-    set enable_seqscan = off set enable_bitmapscan = off set enable_sort = off as $$
+    set enable_seqscan = off as $$
 declare
     v_id bigint;
     v_taken bigint := 0;

@@ -1,7 +1,7 @@
 -- calls: _queue_stage_remove
 -- changes: queue_stage_done, queue_stream_kept, queue_stream_part, queue_stream_plan, queue_write
 create or replace function _queue_stage_prune(in_now bigint, in_max bigint) returns bigint
-    language plpgsql set enable_seqscan = off set enable_bitmapscan = off set enable_sort = off as $$
+    language plpgsql set enable_seqscan = off as $$
 declare
     v_pruned bigint := 0;
     v_rows bigint;

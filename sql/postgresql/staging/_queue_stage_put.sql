@@ -2,9 +2,7 @@
 -- changes: queue_inbox, queue_stage, queue_stage_part, queue_write
 create or replace function _queue_stage_put(in_parts jsonb, in_query text, in_batch bigint, in_options jsonb,
     in_now bigint, out messages bigint, out pushed bigint, out differing bigint)
-    language plpgsql
-    set enable_seqscan = off set enable_bitmapscan = off set enable_hashjoin = off set enable_mergejoin = off
-        set enable_sort = off set jit = off as $$
+    language plpgsql set enable_seqscan = off set enable_hashjoin = off as $$
 declare
     v_bad text;
     v_parts bigint[];

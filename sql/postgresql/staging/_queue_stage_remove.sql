@@ -1,6 +1,6 @@
 -- changes: queue_stage, queue_stage_part
 create or replace function _queue_stage_remove(in_part bigint, in_max bigint) returns bigint
-    language plpgsql set enable_seqscan = off set enable_bitmapscan = off set enable_sort = off as $$
+    language plpgsql set enable_seqscan = off as $$
 declare
     v_rows bigint;
 begin

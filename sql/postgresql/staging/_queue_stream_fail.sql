@@ -1,8 +1,6 @@
 -- calls: _queue_check_nack, _queue_fail, _queue_is_receipt, _queue_nack
 create or replace function _queue_stream_fail(in_failed jsonb, in_now bigint) returns bigint
-    language plpgsql
-    set enable_seqscan = off set enable_bitmapscan = off set enable_hashjoin = off set enable_mergejoin = off
-        set enable_sort = off set jit = off as $$
+    language plpgsql set enable_seqscan = off set enable_hashjoin = off as $$
 declare
     v_failed bigint := 0;
     v_bad text;

@@ -1,7 +1,6 @@
 create or replace function _queue_stream_held(in_source text, in_stream text, in_batch bigint,
     out entries bigint[], out secrets bytea[])
-    language plpgsql
-    set enable_seqscan = off set enable_bitmapscan = off set enable_sort = off as $$
+    language plpgsql set enable_seqscan = off as $$
 begin
     select coalesce(array_agg(s.entry order by s.entry), '{}'), coalesce(array_agg(s.secret order by s.entry), '{}')
     into entries, secrets

@@ -1,8 +1,6 @@
 -- changes: queue_stream_part
 create or replace function _queue_stream_trim(in_source text, in_stream text, in_batch bigint) returns bigint
-    language plpgsql
-    set enable_seqscan = off set enable_bitmapscan = off set enable_hashjoin = off set enable_mergejoin = off
-        set enable_sort = off set jit = off as $$
+    language plpgsql set enable_seqscan = off set enable_hashjoin = off as $$
 declare
     v_part record;
     v_receipts jsonb;

@@ -1,7 +1,6 @@
 -- calls: _queue_check_key, _queue_stage_remove
 create or replace function queue_stage_abort(in_job text, out removed bigint)
-    language plpgsql security definer set search_path from current
-    set enable_seqscan = off set enable_bitmapscan = off set enable_sort = off as $$
+    language plpgsql security definer set search_path from current set enable_seqscan = off as $$
 declare
     v_part bigint;
 begin

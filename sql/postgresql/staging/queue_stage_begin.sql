@@ -2,8 +2,7 @@
 --     _queue_text, queue_now
 -- changes: queue_stage_part
 create or replace function queue_stage_begin(in_job text, in_options jsonb default null, out part bigint)
-    language plpgsql security definer set search_path from current
-    set enable_seqscan = off set enable_bitmapscan = off set enable_sort = off as $$
+    language plpgsql security definer set search_path from current set enable_seqscan = off as $$
 declare
     v_now constant bigint := queue_now();
     v_query text;

@@ -3,7 +3,7 @@
 create or replace function queue_stream_forget(in_source text, out forgotten bigint)
     language plpgsql
     security definer set search_path from current set plan_cache_mode = force_generic_plan
-    set enable_seqscan = off set enable_bitmapscan = off set enable_sort = off as $$
+    set enable_seqscan = off as $$
 begin
     perform _queue_check_kind(in_source, 230, 'source');
     delete from queue_stream_kept k where k.source = in_source;

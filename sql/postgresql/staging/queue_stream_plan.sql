@@ -3,7 +3,7 @@
 create or replace function queue_stream_plan(in_source text, out plan bigint, out parts jsonb)
     language plpgsql
     security definer set search_path from current set plan_cache_mode = force_generic_plan
-    set enable_seqscan = off set enable_bitmapscan = off set enable_sort = off as $$
+    set enable_seqscan = off as $$
 declare
     v_now constant bigint := queue_now();
 begin

@@ -1,5 +1,5 @@
-create or replace function _queue_subscribed(in_topic text) returns text[] language plpgsql set enable_seqscan = off
-    set enable_bitmapscan = off set enable_hashjoin = off set enable_mergejoin = off set enable_sort = off as $$
+create or replace function _queue_subscribed(in_topic text) returns text[] language plpgsql
+    set enable_seqscan = off set enable_hashjoin = off as $$
 declare
     v_words constant text[] := string_to_array(in_topic, '.');
     v_heads constant text[] := array(

@@ -6,8 +6,7 @@ create or replace function queue_publish(in_topic text, in_key text default null
     in_options jsonb default null)
     returns table (p_kind text, p_key text, scheduled_at bigint, outcome text) language plpgsql
     security definer set search_path from current set plan_cache_mode = force_generic_plan
-    set enable_seqscan = off set enable_bitmapscan = off set enable_hashjoin = off set enable_mergejoin = off
-        set enable_sort = off set jit = off as $$
+    set enable_seqscan = off set enable_hashjoin = off as $$
 declare
     v_now constant bigint := queue_now();
     v_key constant text := coalesce(in_key, _queue_key(v_now));

@@ -1,9 +1,7 @@
 -- calls: _queue_line
 -- changes: delayed_queue
 create or replace function _queue_join_line(in_entries bigint[], in_orders text[]) returns void
-    language plpgsql
-    set enable_seqscan = off set enable_bitmapscan = off set enable_hashjoin = off set enable_mergejoin = off
-        set enable_sort = off set jit = off as $$
+    language plpgsql set enable_seqscan = off set enable_hashjoin = off as $$
 declare
     v_kind record;
     v_headed jsonb;

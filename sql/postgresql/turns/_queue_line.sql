@@ -1,9 +1,7 @@
 -- changes: delayed_queue
 create or replace function _queue_line(in_kind text, in_orders text[], in_keys text[], in_changes boolean,
     in_again boolean)
-    returns jsonb language plpgsql
-    set enable_seqscan = off set enable_bitmapscan = off set enable_hashjoin = off set enable_mergejoin = off
-        set enable_sort = off set jit = off as $$
+    returns jsonb language plpgsql set enable_seqscan = off set enable_hashjoin = off as $$
 declare
     v_line bigint[];
     v_headed jsonb;

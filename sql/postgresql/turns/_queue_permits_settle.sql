@@ -1,13 +1,20 @@
--- calls: _queue_permits_lock, _queue_permits_next
+-- calls: _queue_permits_lock, _queue_permits_next, _queue_setting
 -- changes: queue_semaphore_permit, queue_semaphore_wait
 create or replace function _queue_permits_settle(in_entries bigint[], in_names text[], in_wait boolean,
     in_now bigint) returns void
     language plpgsql as $$
 declare
+    v_noted constant bigint[] := nullif(current_setting(_queue_setting('settle'), true), '')::bigint[];
     v_names text[];
     v_locked text[];
     v_name text;
 begin
+    if v_noted <> '{}' then -- by _queue_group_check
+        perform set_config(_queue_setting('settle'), '', true);
+        in_entries := in_entries || v_noted;
+        in_names := in_names || array(
+            select a.name from delayed_queue q, unnest(q.semaphores) a (name) where q.entry = any (v_noted));
+    end if;
     delete from queue_semaphore_wait w
     where w.entry = any (in_entries) and not exists (
         select from delayed_queue q where q.entry between w.entry and w.entry

@@ -1,7 +1,6 @@
 -- calls: _queue_permits_settle
 create or replace function _queue_permits_sweep(in_now bigint) returns void language plpgsql
-    set enable_seqscan = off set enable_bitmapscan = off set enable_hashjoin = off set enable_mergejoin = off
-        set enable_sort = off set jit = off as $$
+    set enable_seqscan = off set enable_hashjoin = off as $$
 declare
     v_names constant text[] := array(
         select s.name from queue_semaphore s

@@ -1,7 +1,7 @@
 -- calls: _queue_prune_log, _queue_settings
 -- changes: queue_dedup, queue_history
 create or replace function _queue_prune_kind(in_kind text, in_now bigint, in_max bigint) returns bigint
-    language plpgsql set enable_seqscan = off set enable_bitmapscan = off set enable_sort = off as $$
+    language plpgsql set enable_seqscan = off as $$
 declare
     v_kind constant queue_kind := _queue_settings(in_kind);
     v_history_since constant bigint :=

@@ -2,8 +2,7 @@
 --     _queue_intruders, _queue_mend_sequences, _queue_permits_sweep, _queue_prune_groups, _queue_prune_kind,
 --     _queue_prune_terms, _queue_stage_prune, queue_now
 create or replace function queue_prune(in_max_rows bigint default null, out pruned bigint)
-    language plpgsql security definer set search_path from current
-    set enable_seqscan = off set enable_bitmapscan = off set enable_sort = off as $$
+    language plpgsql security definer set search_path from current set enable_seqscan = off as $$
 declare
     v_now constant bigint := queue_now();
     v_left bigint := coalesce(in_max_rows, 10000);

@@ -3,8 +3,7 @@ create or replace function queue_wait(in_kinds jsonb,
     in_timeout_seconds double precision default null) returns table (p_kind text)
     language plpgsql
     security definer set search_path from current set plan_cache_mode = force_generic_plan
-    set enable_seqscan = off set enable_bitmapscan = off set enable_hashjoin = off set enable_mergejoin = off
-        set enable_sort = off set jit = off as $$
+    set enable_seqscan = off set enable_hashjoin = off as $$
 declare
     v_kinds constant text[] := _queue_check_kinds(in_kinds);
     v_timeout constant double precision := coalesce(in_timeout_seconds, 5);
