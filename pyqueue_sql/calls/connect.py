@@ -222,8 +222,10 @@ def mysql_tls(settings: dict[str, Any]) -> ssl.SSLContext | None:
     ssl_ca.
 
     Raises:
-        ConnectionFailed: a file can't be read, or isn't what it should be.
+        ConnectionFailed: a file can't be read, or isn't what it should be; or ssl_key stands alone.
     """
+    if "ssl_key" in settings and "ssl_cert" not in settings:
+        raise ConnectionFailed("ssl_key: is of use with ssl_cert alone, which isn't given")
     identity = settings.get("ssl_verify_identity", False)
     verify = identity or settings.get("ssl_verify_cert", "ssl_ca" in settings)
     files = [settings[name] for name in ("ssl_ca", "ssl_cert", "ssl_key") if name in settings]

@@ -342,7 +342,7 @@ def _postgresql_failure(error: BaseException) -> Failure:
     message = str(primary or (error.args and error.args[0]) or type(error).__name__).strip()
     # psycopg has the class OperationalError for what only the server's operator can mend, asyncpg none
     lost = any(one.__name__ in ("OperationalError", "PostgresConnectionError") for one in type(error).__mro__)
-    lost = lost and (sqlstate or "08")[:2] in ("08", "57")
+    lost = lost and (sqlstate or "08").startswith(("08", "57P"))
     return Failure(
         message,
         from_sqlstate(sqlstate, message),

@@ -190,6 +190,22 @@ def test_D4_one_that_was_reaped_registers_anew(queue: Session, clock: Clock) -> 
     assert queue.reap() == []
 
 
+def test_D4_one_that_comes_back_from_the_dead_starts_anew_and_stands_last(
+    queue: Session, clock: Clock
+) -> None:
+    for name in ("late", "y", "z"):
+        queue.heartbeat(name, timeout_seconds=10 if name == "late" else 60)
+        clock.advance(1)
+    clock.advance(11)
+    assert [queue.heartbeat(name).reaps for name in ("y", "z")] == [True, True]
+    back = queue.heartbeat("late")
+    assert (back.started_at, back.reaps, of(queue, "late").started_at) == (
+        clock.now,
+        False,
+        to_datetime(clock.now),
+    )
+
+
 def test_D4_a_freed_message_has_lost_its_receipt_and_an_attempt(queue: Session, clock: Clock) -> None:
     queue.heartbeat("w", timeout_seconds=10)
     [receipt] = hold(queue, "w", "a")

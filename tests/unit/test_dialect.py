@@ -269,6 +269,7 @@ def test_what_else_an_error_says():
         (psycopg.errors.CannotConnectNow, ["lost", "passes"]),
         (psycopg.errors.AdminShutdown, ["lost", "passes"]),
         (psycopg.errors.ConnectionFailure, ["lost", "passes"]),
+        (psycopg.errors.QueryCanceled, ["passes"]),
         (psycopg.errors.UndefinedFunction, ["missing"]),
         (psycopg.errors.UndefinedTable, ["missing"]),
         (psycopg.errors.InvalidSchemaName, ["missing"]),

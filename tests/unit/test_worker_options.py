@@ -8,18 +8,21 @@ import ssl
 import sys
 from pathlib import Path
 from types import SimpleNamespace
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import pymysql
 import pytest
 
-from pyqueue_sql.calls.connect import READ_COMMITTED, ConnectionFailed
+from pyqueue_sql.calls.connect import READ_COMMITTED, ConnectionFailed, connect
 from pyqueue_sql.worker import AsyncWorker, Handlers, Worker, health
 from pyqueue_sql.worker.connecting import connect_async
 from pyqueue_sql.worker.declaring import declare
 from pyqueue_sql.worker.failures import ERROR_CHARACTERS, MESSAGE_CHARACTERS, Failure, clean
 from pyqueue_sql.worker.handlers import MAX_BATCH
 from pyqueue_sql.worker.settings import Settings
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
 
 CA = """\
 -----BEGIN CERTIFICATE-----
@@ -173,6 +176,12 @@ def test_tls_of_transactions_of_coroutines(
     context = given["ssl"]
     assert (context and context.verify_mode) == mode
     assert bool(context and context.check_hostname) is checks_name
+
+
+@pytest.mark.parametrize("what", [connect, lambda url: asyncio.run(connect_async(url))])
+def test_a_key_without_its_certificate_is_refused(what: Callable[[str], object]) -> None:
+    with pytest.raises(ConnectionFailed, match=r"^ssl_key: "):
+        what("mysql://user:secret@127.0.0.1:1/other?ssl_key=/key.pem&ssl_ca=/ca.pem")
 
 
 def test_transactions_of_coroutines_connect_as_the_url_says(monkeypatch: pytest.MonkeyPatch) -> None:

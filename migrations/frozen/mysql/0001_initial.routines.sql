@@ -9778,9 +9778,11 @@ begin
         call _queue_boolean(in_options, 'stop', v_stop);
         call _queue_groups_due(v_now, v_looked);
         call _queue_boolean(in_options, 'upkeep', v_new_upkeep);
-        select w.kinds, w.info, w.timeout_seconds, w.upkeep, w.started_at into v_kinds, v_info, v_seconds, v_upkeep,
-            v_started
-        from queue_worker w where w.worker = in_worker for update;
+        call _queue_server_run(v_run);
+        select w.kinds, w.info, w.timeout_seconds, w.upkeep, if(w.server_run in (0, v_run)
+            and if(w.session_lock is null, w.heartbeat_at + w.timeout_seconds * 1000000 <= v_now,
+                coalesce(is_used_lock(w.session_lock), 0) <> w.session_id), null, w.started_at)
+        into v_kinds, v_info, v_seconds, v_upkeep, v_started from queue_worker w where w.worker = in_worker for update;
         set v_alive = not coalesce(v_stop, false), v_reaps = false, v_expires = null,
             v_started = coalesce(v_started, v_now);
         if v_alive and v_session then -- a lock that the other nodes can't see would be no sign of life
@@ -9795,7 +9797,6 @@ begin
             set v_lock = null;
         end if;
         if v_alive then
-            call _queue_server_run(v_run);
             set v_kinds = if(json_contains_path(in_options, 'one', '$.kinds'), v_new_kinds, v_kinds),
                 v_info = if(json_contains_path(in_options, 'one', '$.info'), v_new_info, v_info),
                 v_seconds = if(json_contains_path(in_options, 'one', '$.timeout_seconds'), coalesce(v_timeout, 30),
@@ -9806,9 +9807,9 @@ begin
                 session_id, upkeep, server_run)
             values (in_worker, v_kinds, v_info, v_started, v_now, v_seconds, v_lock,
                 if(v_lock is null, null, connection_id()), v_upkeep, v_run)
-            on duplicate key update kinds = v_kinds, info = v_info, heartbeat_at = v_now, timeout_seconds = v_seconds,
-                session_lock = v_lock, session_id = if(v_lock is null, null, connection_id()), upkeep = v_upkeep,
-                server_run = v_run;
+            on duplicate key update kinds = v_kinds, info = v_info, started_at = v_started, heartbeat_at = v_now,
+                timeout_seconds = v_seconds, session_lock = v_lock, upkeep = v_upkeep, server_run = v_run,
+                session_id = if(v_lock is null, null, connection_id());
             select v_upkeep and count(*) < 2 into v_reaps from queue_worker w
             where w.upkeep and (w.started_at < v_started or w.started_at = v_started and w.worker < in_worker)
                 and not if(w.session_lock is null, w.heartbeat_at + w.timeout_seconds * 1000000 <= v_now,

@@ -9,10 +9,8 @@ declare
     v_now constant bigint := queue_now();
     v_run constant bigint := _queue_server_run();
     v_class constant integer := hashoid('queue_worker'::regclass);
-    v_new queue_worker;
-    v_old queue_worker;
-    v_own integer;
-    v_alive boolean;
+    v_new queue_worker; v_old queue_worker;
+    v_own integer; v_alive boolean;
 begin
     perform _queue_check_key(in_worker, 'worker');
     perform _queue_check_options(in_options, '{timeout_seconds, kinds, info, session, stop, upkeep}'::text[],
