@@ -29,8 +29,7 @@ def test_a_run_with_crashes_loses_nothing_and_gives_nothing_to_two(harness: Harn
     def strike(crew: Crew) -> int:
         return crew.kill_one() + harness.terminate_one_of(worker.NAME)
 
-    found = run(harness.url, tmp_path, strike, messages=MESSAGES)
+    found = run(harness.url, tmp_path, strike, messages=MESSAGES, least=6)
     assert found.violations == []
     assert found.pushed == MESSAGES, "producers aren't struck"
-    assert found.faults > 5, "the run was too short to say anything"
     assert found.unanswered > 0, "no crash met a call"

@@ -6,7 +6,6 @@ import asyncio
 from typing import TYPE_CHECKING, Any
 
 import pytest
-from textual.widgets import DataTable
 
 from pyqueue_sql import Queue
 from pyqueue_sql.calls.connect import connect as open_connection
@@ -16,7 +15,7 @@ from pyqueue_sql.overview.look import NotSeen
 from pyqueue_sql.top.app import Top
 from tests.doctor.logins import SECRET, Watched, execute
 from tests.doctor.rights import OBSERVED, OBSERVED_COLUMNS
-from tests.doctor.test_top import cells, table, text, until
+from tests.doctor.test_top import cells, messages, table, text, until
 
 if TYPE_CHECKING:
     from textual.pilot import Pilot
@@ -124,8 +123,7 @@ def test_top_works_and_shows_no_contents(observer: str) -> None:
     async def script(app: Top, pilot: Pilot[None]) -> None:
         assert [row[0] for row in cells(table(app, "schedules"))] == ["nightly"]
         await pilot.press("down", "enter")
-        await until(pilot, lambda: app.screen.query("#messages"))
-        [row] = cells(app.screen.query_one("#messages", DataTable))
+        [row] = await messages(app, pilot)
         assert (row[0], row[5]) == ("b", "")
         await pilot.press("enter")
         await until(pilot, lambda: app.screen.query("#details"))

@@ -50,6 +50,12 @@ def text(app: Top, name: str) -> str:
     return str(app.screen.query_one(f"#{name}", Static).render())
 
 
+async def messages(app: Top, pilot: Pilot[None]) -> list[list[str]]:
+    """The rows of the screen of messages, which is there before they are."""
+    await until(pilot, lambda: any(one.row_count for one in app.screen.query("#messages").results(DataTable)))
+    return cells(app.screen.query_one("#messages", DataTable))
+
+
 def cells(shown: DataTable[Any]) -> list[list[str]]:
     return [[str(cell) for cell in shown.get_row_at(row)] for row in range(shown.row_count)]
 
@@ -71,8 +77,7 @@ def test_it_shows_what_there_is_and_changes_it_after_a_question(harness: Harness
         assert "1 of 1 workers alive" in text(app, "summary")
         # into the dead letter
         await pilot.press("down", "enter")
-        await until(pilot, lambda: app.screen.query("#messages"))
-        [row] = cells(app.screen.query_one("#messages", DataTable))
+        [row] = await messages(app, pilot)
         assert (row[0], row[1], row[5]) == ("b/1", "ready", "no such [account]")
         await pilot.press("enter")
         await until(pilot, lambda: app.screen.query("#details"))
@@ -88,8 +93,7 @@ def test_it_shows_what_there_is_and_changes_it_after_a_question(harness: Harness
         assert {one.key for one in queue.peek("bills")} == {"b/1", "late"}
         # what waits, now
         await pilot.press("up", "enter")
-        await until(pilot, lambda: app.screen.query("#messages"))
-        keys = [row[0] for row in cells(app.screen.query_one("#messages", DataTable))]
+        keys = [row[0] for row in await messages(app, pilot)]
         await pilot.press(*["down"] * keys.index("late"), "t", "y")
         await until(pilot, lambda: {one.state for one in queue.peek("bills")} == {"ready"})
         await pilot.press("escape", "p", "y")
@@ -103,7 +107,7 @@ def test_read_only_it_changes_nothing(harness: Harness, queue: Session) -> None:
 
     async def script(app: Top, pilot: Pilot[None]) -> None:
         await pilot.press("p", "y", "r", "y", "enter")
-        await until(pilot, lambda: app.screen.query("#messages"))
+        await messages(app, pilot)
         await pilot.press("t", "y")
 
     drive(harness, script, read_only=True)
