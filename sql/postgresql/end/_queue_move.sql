@@ -78,7 +78,8 @@ begin
     if v_members is not null then
         perform _queue_members_end(v_members, 'acked', in_options[1] -> 'result', in_now);
     end if;
-    perform _queue_permits_settle(case when v_names is not null then v_settle end, v_names, true, in_now);
+    perform _queue_permits_settle(v_settle, v_names, true, in_now)
+        where v_names is not null or v_members is not null or 'duplicate' = any (v_outcomes);
     return v_outcomes;
 end $$;
 
