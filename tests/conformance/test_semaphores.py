@@ -317,6 +317,16 @@ def test_D5_one_that_lost_what_it_was_told_of_takes_nothing_of_who_holds(
     assert hold(queue) == {}
 
 
+def test_D5_one_that_lost_one_of_what_it_was_told_of_gives_on_the_other(queue: Session) -> None:
+    for name in "st":
+        queue.semaphore(name, 1)
+    fill(queue, "both", semaphores=["s", "t"])
+    fill(queue, "only", kind="other")
+    queue.semaphore("t", 0)
+    assert hold(queue) == {}
+    assert (states(queue, "both"), states(queue, "only", kind="other")) == (["waiting"], ["ready"])
+
+
 def test_D5_pop_takes_what_has_slots_and_keeps_none(queue: Session) -> None:
     queue.semaphore("s", 2)
     fill(queue, "a", "b", "c", "d")

@@ -212,3 +212,17 @@ def test_B4_who_listens_learns_what_is_ready_and_when_to_look_again(queue: Sessi
     ]
     assert [one.next_at for one in queue.listen("later")] == [clock.now + 60_000_000]
     assert len({one.channel for one in seen}) <= 5
+
+
+@pytest.mark.needs("listen")
+def test_D5_who_listens_looks_again_once_who_was_told_of_room_has_not_taken_it(
+    queue: Session, clock: Clock
+) -> None:
+    queue.semaphore("s", 1)
+    for kind, key in (("k", "a"), ("k", "b"), ("other", "c")):
+        queue.push(kind, key, 1, semaphores=["s"])
+    assert queue.ack(receipts(queue.reserve("k"))[0]).outcome == "acked"
+    assert [(one.ready, one.next_seconds) for one in queue.listen("other")] == [(False, 1)]
+    clock.advance(1)
+    assert [one.ready for one in queue.listen("other")] == [True]
+    assert keys(queue.reserve("other")) == ["c"]
