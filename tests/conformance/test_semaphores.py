@@ -104,6 +104,18 @@ def test_D5_of_those_that_wait_in_a_kind_the_oldest_gets_what_has_expired(
     assert list(hold(queue)) == ["old"]
 
 
+def test_D5_who_finds_more_room_than_it_takes_leaves_the_rest_to_others(queue: Session, clock: Clock) -> None:
+    for name in "st":
+        queue.semaphore(name, 1)
+        fill(queue, f"holds {name}", kind="gone", semaphores=[name])
+        fill(queue, name, semaphores=[name])
+    assert len(hold(queue, "gone", timeout_seconds=10)) == 2
+    fill(queue, "another", kind="other", semaphores=["t"])
+    clock.advance(11)
+    assert list(hold(queue, most=1)) == ["s"]
+    assert list(hold(queue, "other")) == ["another"]
+
+
 def test_D5_what_comes_for_those_that_lack_a_permit_comes_in_order(queue: Session) -> None:
     queue.semaphore("s", 2)
     fill(queue, "first", "second", priority=1)
