@@ -258,6 +258,20 @@ def test_a_late_receipt_is_lost_to_who_is_taking_the_message(
     assert (found.state, found.scheduled_at) == ("reserved", taken.scheduled_at)
 
 
+@pytest.mark.servers("postgresql")
+@pytest.mark.parametrize("call", ["extend", "ack", "nack", "move"])
+def test_a_receipt_that_is_lost_already_waits_for_nobody_who_has_the_message(
+    queue: Session, connect: Connect, clock: Clock, call: str
+) -> None:
+    """InnoDB locks a row before it looks at the secret."""
+    queue.push("k", "a", 0)
+    [late] = receipts(queue.reserve("k", timeout_seconds=10))
+    clock.advance(11)
+    assert keys(queue.reserve("k")) == ["a"]
+    lock(connect(autocommit=False), "a")
+    assert LATE[call](queue, late) == "lost"
+
+
 def test_who_drops_a_kind_waits_for_who_is_taking_its_messages(
     queue: Session, connect: Connect, harness: Harness
 ) -> None:
