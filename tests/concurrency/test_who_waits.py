@@ -540,6 +540,18 @@ def test_a_kind_that_one_lets_expire_keeps_no_other_waiting(
     assert queue.prune() == 2
 
 
+def test_an_empty_kind_that_one_lets_expire_keeps_no_other_waiting(
+    queue: Session, connect: Connect, clock: Clock
+) -> None:
+    queue.define("reply", expires_seconds=60)
+    clock.advance(61)
+    other = connect(autocommit=False)
+    assert other.prune() == 1
+    assert queue.prune() == 0
+    other.rollback()
+    assert queue.prune() == 1
+
+
 def test_who_notes_that_a_kind_is_used_keeps_no_other_waiting(
     queue: Session, connect: Connect, clock: Clock
 ) -> None:
