@@ -74,14 +74,6 @@ def test_holds_of_a_stretch_come_back_when_they_expire(
         assert list(other.reserve()) == ["extended"]
 
 
-def test_a_hold_comes_back_in_the_very_moment_in_which_it_ends(session: Session, clock: Clock) -> None:
-    begin(session, clock)
-    clock.advance(TIMEOUT - 1)
-    session.slow(clock.now, mark=clock.now)
-    session.change(marks_at=0, hold_from=0)
-    assert list(session.reserve()) == ["before"]
-
-
 def test_a_stretch_ends_where_the_next_one_begins(session: Session, clock: Clock) -> None:
     begin(session, clock)
     session.push("first")
