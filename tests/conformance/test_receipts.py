@@ -49,8 +49,7 @@ def test_a_receipt_is_never_the_same_twice_though_the_clock_stands_still(
 def test_a_receipt_cant_be_guessed_from_another(queue: Session) -> None:
     queue.push_many("mail", [{"key": f"{number}", "payload": 0} for number in range(2)])
     mine, others = receipts(queue.reserve("mail", "w", 2))
-    half = len(mine) // 2
-    made_up = others[:half] + mine[half:]
+    made_up = others[:-16] + mine[-16:]  # half of the secret: numbers before it may differ in length
     assert made_up not in (mine, others)
     assert queue.ack(made_up).outcome == "lost"
     assert outcomes(queue.ack_many([mine, others])) == ["acked", "acked"]
