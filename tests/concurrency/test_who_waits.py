@@ -351,6 +351,23 @@ def test_a_tick_that_waits_for_a_key_has_not_put_that_of_a_later_kind(
         assert ticked.result(PATIENCE_S) == 1
 
 
+def test_a_tick_that_waits_for_a_key_has_not_put_those_of_later_schedules(
+    queue: Session, connect: Connect, harness: Harness, clock: Clock
+) -> None:
+    for name, hours in (("y", 1), ("x", 2), ("z", 3)):
+        queue.schedule(name, "k", 0, every_seconds=hours * 3600)
+    clock.advance(3 * 3600)
+    first = connect(autocommit=False)
+    first.tick()
+    of_x, *later = sorted(keys(first.peek("k", 3)))
+    first.rollback()
+    first.push("k", of_x, 0)
+    with waiting(harness, connect(), lambda session: session.tick()) as ticked:
+        assert [queue.push("k", key, 0).outcome for key in later] == ["created"] * 2
+        first.rollback()
+        assert ticked.result(PATIENCE_S) == 1
+
+
 @pytest.mark.parametrize("end", ["ack", "nack"])
 @pytest.mark.parametrize("way", LATE)
 def test_of_two_who_end_a_delivery_the_second_has_lost_it(

@@ -20,14 +20,19 @@ PATIENCE_S = 60
 @contextmanager
 def waiting(harness: Harness, session: Session, call: Callable[[Session], T]) -> Iterator[Future[T]]:
     """Make a call that waits for another session, which ends in the course of the block."""
+    harness.outlast(session)
     with ThreadPoolExecutor(1) as pool:
         running = pool.submit(call, session)
-        deadline = time.monotonic() + PATIENCE_S
-        while not harness.waits(session):
-            assert not running.done(), f"it waited for nobody: {running.result()}"
-            assert time.monotonic() < deadline
-            time.sleep(0.005)
-        yield running
+        try:
+            deadline = time.monotonic() + PATIENCE_S
+            while not harness.waits(session):
+                assert not running.done(), f"it waited for nobody: {running.result()}"
+                assert time.monotonic() < deadline
+                time.sleep(0.005)
+            yield running
+        except BaseException:
+            harness.terminate(session)
+            raise
 
 
 def lock(session: Session, key: str, *, waits: bool = False) -> None:

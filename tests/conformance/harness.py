@@ -243,6 +243,10 @@ class Harness(ABC):
         """Whether a session's call waits for another transaction."""
 
     @abstractmethod
+    def outlast(self, session: Session) -> None:
+        """Have a session's calls wait for all others for longer than theirs wait for it."""
+
+    @abstractmethod
     def learn_zone(self, name: str) -> None:
         """See to it that the server knows a time zone."""
 
