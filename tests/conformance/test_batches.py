@@ -217,7 +217,7 @@ def test_a_part_is_published_once_and_whole(queue: Session) -> None:
     with pytest.raises(Refused):
         publish(queue, part)
     other = stage(queue, row("b"))
-    with pytest.raises(Refused):
+    with pytest.raises(Refused, match='messages "1": must be the 2 that were staged'):
         publish(queue, {**other, "messages": 2})
     with pytest.raises(Refused):
         publish(queue, other, {"part": 1_000_000_000, "messages": 1})

@@ -48,6 +48,11 @@ def test_K7_messages_of_one_order_key_come_one_at_a_time_in_push_order(queue: Se
     assert queue.reserve("work", None, 10) == []
 
 
+def test_K7_a_peek_that_asks_for_few_shows_the_first_who_wait(queue: Session) -> None:
+    push(queue, "abcd")
+    assert [keys(queue.peek("work", many)) for many in (1, 2, 3)] == [["a"], ["a", "b"], ["a", "b", "c"]]
+
+
 def test_K7_the_end_of_the_first_makes_the_next_ready(queue: Session) -> None:
     push(queue, "abc")
     for name in "abc":

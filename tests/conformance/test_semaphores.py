@@ -553,6 +553,12 @@ def test_D5_what_waits_is_passed_by_and_peeked_at(queue: Session) -> None:
     assert keys(drain(queue, "k", 1)) == ["a", "free"]
 
 
+def test_D5_a_peek_that_asks_for_few_shows_the_first_who_wait(queue: Session) -> None:
+    queue.semaphore("s", 1)
+    fill(queue, *"abcd")
+    assert [keys(queue.peek("k", many)) for many in (1, 2, 3)] == [["a"], ["a", "b"], ["a", "b", "c"]]
+
+
 def test_D5_the_last_delivery_of_one_that_expires(queue: Session, clock: Clock) -> None:
     queue.semaphore("s", 1)
     fill(queue, "a", max_attempts=1)
