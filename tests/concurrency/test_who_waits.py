@@ -174,6 +174,21 @@ def test_what_one_prunes_nobody_waits_for(queue: Session, connect: Connect, cloc
     assert queue.prune() == pruned
 
 
+def test_what_one_takes_out_of_the_index_of_filters_nobody_waits_for(
+    queue: Session, connect: Connect
+) -> None:
+    queue.define("k", filter_index=True)
+    queue.push_many("k", [{"key": key, "payload": {"n": 1}} for key in "ab"])
+    assert keys(queue.pop("k")) == ["a"]
+    other = connect(autocommit=False)
+    gone = other.prune()
+    assert gone > 0
+    assert queue.prune() == 0
+    assert keys(queue.reserve("k", where={"n": 1})) == ["b"]
+    other.rollback()
+    assert queue.prune() == gone
+
+
 def test_settings_that_are_not_committed_keep_nobody_waiting(queue: Session, connect: Connect) -> None:
     for kind in ("k", "k.dead", "to"):
         queue.define(kind, timeout_seconds=60, history_seconds=60)

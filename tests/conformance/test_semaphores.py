@@ -559,6 +559,20 @@ def test_D5_a_peek_that_asks_for_few_shows_the_first_who_wait(queue: Session) ->
     assert [keys(queue.peek("k", many)) for many in (1, 2, 3)] == [["a"], ["a", "b"], ["a", "b", "c"]]
 
 
+def test_D5_a_prune_comes_to_who_waits_past_a_thousand_that_nobody_waits_for(
+    queue: Session, clock: Clock
+) -> None:
+    others = ", ".join(f"('other {n:03}', 1)" for n in range(1000))
+    queue.execute(f"insert into queue_semaphore (name, capacity) values {others}")
+    queue.semaphore("s", 1)
+    fill(queue, "a", "b")
+    hold(queue, timeout_seconds=5)
+    clock.advance(5)
+    assert state(queue, "k", "b") == "waiting"
+    queue.prune()
+    assert state(queue, "k", "b") == "ready"
+
+
 def test_D5_the_last_delivery_of_one_that_expires(queue: Session, clock: Clock) -> None:
     queue.semaphore("s", 1)
     fill(queue, "a", max_attempts=1)
