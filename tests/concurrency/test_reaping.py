@@ -89,6 +89,22 @@ def test_of_two_who_reap_the_second_waits_for_nobody(queue: Session, connect: Co
     assert len(drain(queue, "job")) == MESSAGES
 
 
+def test_who_gives_a_worker_time_to_come_back_to_a_server_that_was_away_keeps_nobody_waiting(
+    queue: Session, connect: Connect, clock: Clock
+) -> None:
+    queue.heartbeat("w", timeout_seconds=10)
+    queue.execute("update queue_worker set server_run = server_run - 1")
+    clock.advance(11)
+    other = connect(autocommit=False)
+    assert other.reap() == []
+    assert queue.reap() == []
+    other.commit()
+    clock.advance(9)
+    assert queue.reap() == []
+    clock.advance(1)
+    assert queue.reap() == [Reaped("w", 0)]
+
+
 @pytest.mark.parametrize("level", LEVELS)
 def test_a_reap_counts_with_its_transaction(
     queue: Session, harness: Harness, clock: Clock, level: str
