@@ -91,6 +91,13 @@ def test_a_cron_expression(queue: Session, clock: Clock, cron: str) -> None:
     assert occurrences(queue, clock, start, len(expected), cron=cron) == expected
 
 
+def test_a_cron_expression_may_name_every_value(queue: Session, clock: Clock) -> None:
+    fields = [range(60), range(24), range(1, 32), range(1, 13), range(7), range(60)]
+    cron = " ".join(",".join(map(str, values)) for values in fields)
+    found = occurrences(queue, clock, "2026-11-21 09:30", 2, cron=cron)
+    assert found == ["11-21 09:30:01", "11-21 09:30:02"]
+
+
 @pytest.mark.parametrize(
     "cron",
     [
@@ -112,6 +119,12 @@ def test_what_is_no_cron_expression_is_refused(queue: Session, cron: str) -> Non
     with pytest.raises(InvalidOption, match="cron"):
         queue.schedule("s", "k", 1, cron=cron)
     assert queue.schedules() == []
+
+
+@pytest.mark.servers("mariadb", "mysql")
+def test_a_cron_expression_that_is_too_long_is_refused(queue: Session) -> None:
+    with pytest.raises(InvalidOption, match="cron"):
+        queue.schedule("s", "k", 1, cron=f"{'0,' * 2500}0 * * * *")
 
 
 @pytest.mark.parametrize("hours", ["0", "*"])

@@ -6583,7 +6583,7 @@ end;
 --;
 drop procedure if exists _queue_cron_field;
 --;
-create procedure _queue_cron_field(in in_field varchar(500) character set utf8mb4, in in_least int, in in_most int,
+create procedure _queue_cron_field(in in_field varchar(5000) character set utf8mb4, in in_least int, in in_most int,
     in in_names varchar(100) character set utf8mb4, out out_mask bigint)
     comment 'One field of a cron expression as a mask, a bit a value.
 in_field: values, ranges and steps with commas between them: *, 5, 1-5, */10, 10/5, mon-fri. in_least, in_most: the
@@ -6592,8 +6592,8 @@ in_names: names of its values from the least on, with commas between them.
 Result: the mask; NULL for what is no such field.
 differs: the result is out_mask.'
 field: begin
-    declare v_left varchar(500) character set utf8mb4 default lower(in_field);
-    declare v_part, v_low, v_high varchar(500) character set utf8mb4;
+    declare v_left varchar(5000) character set utf8mb4 default lower(in_field);
+    declare v_part, v_low, v_high varchar(5000) character set utf8mb4;
     declare v_from, v_to, v_step int;
     set out_mask = if(in_field <> '', 0, null);
     while v_left <> '' do
@@ -6636,7 +6636,7 @@ in_options: see queue_schedule; of these every_seconds, daily_at, cron and time_
 Result: a row of queue_recurring with what makes the rule.
 Errors: PQ002.
 differs: the result is the out_ parameters, the columns of queue_recurring. The server has zones where somebody has
-filled its tables.'
+filled its tables. A cron of 5000 characters is none.'
 begin
     declare v_every decimal(30,6);
     declare v_daily, v_cron, v_zone, v_fields text character set utf8mb4 collate /*!80017 utf8mb4_0900_bin *//*M!100600 utf8mb4_nopad_bin */;
@@ -6667,7 +6667,7 @@ begin
         if char_length(v_fields) - char_length(replace(v_fields, ' ', '')) = 4 then
             set v_fields = concat(v_fields, ' 0');
         end if;
-        if char_length(v_fields) < 500 and char_length(v_fields) - char_length(replace(v_fields, ' ', '')) = 5 then
+        if char_length(v_fields) < 5000 and char_length(v_fields) - char_length(replace(v_fields, ' ', '')) = 5 then
             call _queue_cron_field(substring_index(v_fields, ' ', 1), 0, 59, '', out_minutes);
             call _queue_cron_field(substring_index(substring_index(v_fields, ' ', 2), ' ', -1), 0, 23, '', out_hours);
             call _queue_cron_field(substring_index(substring_index(v_fields, ' ', 3), ' ', -1), 1, 31, '', out_days);

@@ -10,7 +10,7 @@ in_options: see queue_schedule; of these every_seconds, daily_at, cron and time_
 Result: a row of queue_recurring with what makes the rule.
 Errors: PQ002.
 differs: the result is the out_ parameters, the columns of queue_recurring. The server has zones where somebody has
-filled its tables.'
+filled its tables. A cron of 5000 characters is none.'
 begin
     declare v_every decimal(30,6);
     declare v_daily, v_cron, v_zone, v_fields text collate exact;
@@ -41,7 +41,7 @@ begin
         if char_length(v_fields) - char_length(replace(v_fields, ' ', '')) = 4 then
             set v_fields = concat(v_fields, ' 0');
         end if;
-        if char_length(v_fields) < 500 and char_length(v_fields) - char_length(replace(v_fields, ' ', '')) = 5 then
+        if char_length(v_fields) < 5000 and char_length(v_fields) - char_length(replace(v_fields, ' ', '')) = 5 then
             call _queue_cron_field(substring_index(v_fields, ' ', 1), 0, 59, '', out_minutes);
             call _queue_cron_field(substring_index(substring_index(v_fields, ' ', 2), ' ', -1), 0, 23, '', out_hours);
             call _queue_cron_field(substring_index(substring_index(v_fields, ' ', 3), ' ', -1), 1, 31, '', out_days);
