@@ -45,19 +45,61 @@ def test_acks_that_wait_for_a_line_have_not_locked_the_next(
     assert sorted(keys(queue.reserve("k", None, 9))) == ["x", "y"]
 
 
-def test_dead_letters_of_one_key_go_to_their_kinds_in_order(
-    queue: Session, connect: Connect, harness: Harness
+@pytest.mark.servers("mariadb", "mysql")
+@pytest.mark.parametrize("kept", [False, True], ids=["not kept", "kept"])
+@pytest.mark.parametrize("lines", [("ka", "kb"), ("ao", "bo")], ids=["of a kind", "of two kinds"])
+def test_lines_are_locked_in_the_order_of_their_kinds_and_keys(
+    queue: Session, connect: Connect, harness: Harness, lines: tuple[str, str], kept: bool
 ) -> None:
+    """PostgreSQL locks them in the order of the messages."""
+    held: list[str] = []
+    for kind, line in reversed(lines):
+        queue.define(kind, history_seconds=60 if kept else 0)
+        queue.push(kind, line, 0, order_key=line)
+        held.append(take(queue, kind)[1])
+    (kind, line), (next_kind, next_line) = lines
+    first = connect(autocommit=False)
+    first.push(kind, "x", 0, order_key=line)
+    with waiting(harness, connect(), lambda session: session.ack_many(held)) as acked:
+        assert queue.push(next_kind, "y", 0, order_key=next_line).outcome == "created"
+        first.commit()
+        assert outcomes(acked.result(PATIENCE_S)) == ["acked"] * 2
+
+
+OF_ONE_KEY: dict[str, tuple[str, Callable[[Session, list[str]], object]]] = {
+    "ack_many": ("{}.to", lambda s, r: s.ack_many(r)),
+    "move_many": (
+        "{}.to",
+        lambda s, r: s.move_many(
+            [{"receipt": one, "to_kind": to} for one, to in zip(r, ("b.to", "a.to"), strict=True)]
+        ),
+    ),
+    "nack_many": ("{}.dead", lambda s, r: s.nack_many(r, final=True)),
+    "reap": ("{}.dead", lambda s, _: s.reap()),
+    "redrive": ("{}", lambda s, _: s.redrive("died")),
+}
+
+
+@pytest.mark.parametrize("call", OF_ONE_KEY)
+def test_what_has_one_key_goes_to_its_kinds_in_their_order(
+    queue: Session, connect: Connect, harness: Harness, clock: Clock, call: str
+) -> None:
+    to, make = OF_ONE_KEY[call]
+    queue.heartbeat("w", timeout_seconds=10)
     held: list[str] = []
     for kind in "ba":
-        queue.push(kind, "x", 0)
-        held.append(take(queue, kind)[1])
+        queue.define(kind, dead_letter_kind="died" if call == "redrive" else None)
+        queue.push(kind, "x", 0, route=[f"{kind}.to"], max_attempts=1)
+        held += receipts(queue.reserve(kind, "w", timeout_seconds=60))
+    clock.advance(11)
+    if call == "redrive":
+        queue.nack_many(held, final=True)
     first = connect(autocommit=False)
-    first.push("a.dead", "x", 0)
-    with waiting(harness, connect(), lambda session: session.nack_many(held, final=True)) as dead:
-        assert queue.push("b.dead", "x", 0).outcome == "created"
+    first.push(to.format("a"), "x", 0)
+    with waiting(harness, connect(), lambda session: make(session, held)) as made:
+        assert queue.push(to.format("b"), "x", 0).outcome == "created"
         first.rollback()
-        assert outcomes(dead.result(PATIENCE_S)) == ["dead"] * 2
+        made.result(PATIENCE_S)
 
 
 IN_ORDER: dict[str, tuple[str, Callable[[Session, list[str]], object]]] = {
