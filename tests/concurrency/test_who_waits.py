@@ -47,23 +47,24 @@ def test_acks_that_wait_for_a_line_have_not_locked_the_next(
 
 @pytest.mark.servers("mariadb", "mysql")
 @pytest.mark.parametrize("kept", [False, True], ids=["not kept", "kept"])
-@pytest.mark.parametrize("lines", [("ka", "kb"), ("ao", "bo")], ids=["of a kind", "of two kinds"])
+@pytest.mark.parametrize("lines", [["kb", "ka", "kc"], ["bo", "ao", "co"]], ids=["of a kind", "of kinds"])
 def test_lines_are_locked_in_the_order_of_their_kinds_and_keys(
-    queue: Session, connect: Connect, harness: Harness, lines: tuple[str, str], kept: bool
+    queue: Session, connect: Connect, harness: Harness, lines: list[str], kept: bool
 ) -> None:
     """PostgreSQL locks them in the order of the messages."""
     held: list[str] = []
-    for kind, line in reversed(lines):
+    for kind, line in lines:
         queue.define(kind, history_seconds=60 if kept else 0)
         queue.push(kind, line, 0, order_key=line)
         held.append(take(queue, kind)[1])
-    (kind, line), (next_kind, next_line) = lines
+    (kind, line), *others = sorted(lines)
     first = connect(autocommit=False)
     first.push(kind, "x", 0, order_key=line)
     with waiting(harness, connect(), lambda session: session.ack_many(held)) as acked:
-        assert queue.push(next_kind, "y", 0, order_key=next_line).outcome == "created"
+        for kind, line in others:
+            assert queue.push(kind, f"y{line}", 0, order_key=line).outcome == "created"
         first.commit()
-        assert outcomes(acked.result(PATIENCE_S)) == ["acked"] * 2
+        assert outcomes(acked.result(PATIENCE_S)) == ["acked"] * 3
 
 
 OF_ONE_KEY: dict[str, tuple[str, Callable[[Session, list[str]], object]]] = {
@@ -71,7 +72,7 @@ OF_ONE_KEY: dict[str, tuple[str, Callable[[Session, list[str]], object]]] = {
     "move_many": (
         "{}.to",
         lambda s, r: s.move_many(
-            [{"receipt": one, "to_kind": to} for one, to in zip(r, ("b.to", "a.to"), strict=True)]
+            [{"receipt": one, "to_kind": to} for one, to in zip(r, ("b.to", "a.to", "c.to"), strict=True)]
         ),
     ),
     "nack_many": ("{}.dead", lambda s, r: s.nack_many(r, final=True)),
@@ -87,7 +88,7 @@ def test_what_has_one_key_goes_to_its_kinds_in_their_order(
     to, make = OF_ONE_KEY[call]
     queue.heartbeat("w", timeout_seconds=10)
     held: list[str] = []
-    for kind in "ba":
+    for kind in "bac":
         queue.define(kind, dead_letter_kind="died" if call == "redrive" else None)
         queue.push(kind, "x", 0, route=[f"{kind}.to"], max_attempts=1)
         held += receipts(queue.reserve(kind, "w", timeout_seconds=60))
@@ -97,7 +98,7 @@ def test_what_has_one_key_goes_to_its_kinds_in_their_order(
     first = connect(autocommit=False)
     first.push(to.format("a"), "x", 0)
     with waiting(harness, connect(), lambda session: make(session, held)) as made:
-        assert queue.push(to.format("b"), "x", 0).outcome == "created"
+        assert [queue.push(to.format(kind), "x", 0).outcome for kind in "bc"] == ["created"] * 2
         first.rollback()
         made.result(PATIENCE_S)
 
@@ -107,7 +108,7 @@ IN_ORDER: dict[str, tuple[str, Callable[[Session, list[str]], object]]] = {
     "move_many": ("to", lambda s, r: s.move_many([{"receipt": one, "to_kind": "to"} for one in r])),
     "nack_many": ("k.dead", lambda s, r: s.nack_many(r, final=True)),
     "reap": ("k.dead", lambda s, _: s.reap()),
-    "reserve": ("k.dead", lambda s, _: s.reserve("k", None, 2)),
+    "reserve": ("k.dead", lambda s, _: s.reserve("k", None, 3)),
     "redrive": ("k", lambda s, _: s.redrive("k.dead")),
 }
 
@@ -117,17 +118,17 @@ def test_what_goes_elsewhere_is_put_in_in_the_order_of_its_keys(
     queue: Session, connect: Connect, harness: Harness, clock: Clock, call: str
 ) -> None:
     to, make = IN_ORDER[call]
-    for key in "ba":
+    for key in "bac":
         queue.push("k", key, 0, route=["to"], max_attempts=1)
     queue.heartbeat("w", timeout_seconds=10)
-    held = receipts(queue.reserve("k", "w", 2, timeout_seconds=5 if call == "reserve" else 60))
+    held = receipts(queue.reserve("k", "w", 3, timeout_seconds=5 if call == "reserve" else 60))
     clock.advance(11)
     if call == "redrive":
         queue.nack_many(held, final=True)
     first = connect(autocommit=False)
     first.push(to, "a", 0)
     with waiting(harness, connect(), lambda session: make(session, held)) as made:
-        assert queue.push(to, "b", 0).outcome == "created"
+        assert [queue.push(to, key, 0).outcome for key in "bc"] == ["created"] * 2
         first.rollback()
         made.result(PATIENCE_S)
 
