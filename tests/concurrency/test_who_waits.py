@@ -108,7 +108,7 @@ IN_ORDER: dict[str, tuple[str, Callable[[Session, list[str]], object]]] = {
     "move_many": ("to", lambda s, r: s.move_many([{"receipt": one, "to_kind": "to"} for one in r])),
     "nack_many": ("k.dead", lambda s, r: s.nack_many(r, final=True)),
     "reap": ("k.dead", lambda s, _: s.reap()),
-    "reserve": ("k.dead", lambda s, _: s.reserve("k", None, 3)),
+    "reserve": ("k.dead", lambda s, _: s.reserve("k", None, 5)),
     "redrive": ("k", lambda s, _: s.redrive("k.dead")),
 }
 
@@ -118,17 +118,17 @@ def test_what_goes_elsewhere_is_put_in_in_the_order_of_its_keys(
     queue: Session, connect: Connect, harness: Harness, clock: Clock, call: str
 ) -> None:
     to, make = IN_ORDER[call]
-    for key in "bac":
+    for key in "cbdae":
         queue.push("k", key, 0, route=["to"], max_attempts=1)
     queue.heartbeat("w", timeout_seconds=10)
-    held = receipts(queue.reserve("k", "w", 3, timeout_seconds=5 if call == "reserve" else 60))
+    held = receipts(queue.reserve("k", "w", 5, timeout_seconds=5 if call == "reserve" else 60))
     clock.advance(11)
     if call == "redrive":
         queue.nack_many(held, final=True)
     first = connect(autocommit=False)
     first.push(to, "a", 0)
     with waiting(harness, connect(), lambda session: make(session, held)) as made:
-        assert [queue.push(to, key, 0).outcome for key in "bc"] == ["created"] * 2
+        assert [queue.push(to, key, 0).outcome for key in "bcde"] == ["created"] * 4
         first.rollback()
         made.result(PATIENCE_S)
 
