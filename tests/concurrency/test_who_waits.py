@@ -133,6 +133,38 @@ def test_what_goes_elsewhere_is_put_in_in_the_order_of_its_keys(
         made.result(PATIENCE_S)
 
 
+PUTS: dict[str, Callable[[Session, dict[str, int]], object]] = {
+    "plain": lambda s, _: s.push_many("mail", [{"key": key, "payload": 0} for key in "cbdae"]),
+    "with options": lambda s, _: s.push_many(
+        "mail", [{"key": key, "payload": 0} for key in "cbdae"], route=["to"]
+    ),
+    "staged": batches.publish,
+    "staged for what remembers keys": batches.publish,
+    "replay": lambda s, _: s.replay("mail"),
+}
+
+
+@pytest.mark.parametrize("way", PUTS)
+def test_many_keys_are_put_in_in_their_order(
+    queue: Session, connect: Connect, harness: Harness, way: str
+) -> None:
+    if way == "replay":
+        queue.define("mail", history_seconds=60)
+        for key in "cbdae":
+            queue.push("mail", key, 0)
+        queue.pop("mail", 5)
+    elif way == "staged for what remembers keys":
+        queue.define("mail", dedup_seconds=60)
+    staged = batches.stage(queue, *(batches.row(key) for key in "cbdae"))
+    first = connect(autocommit=False)
+    first.push("mail", "a", 0)
+    with waiting(harness, connect(), lambda session: PUTS[way](session, staged)) as made:
+        assert [queue.push("mail", key, 0).outcome for key in "bcde"] == ["created"] * 4
+        first.rollback()
+        made.result(PATIENCE_S)
+    assert len(queue.pop("mail", 9)) == 5
+
+
 def test_who_plans_what_another_is_making_waits_and_makes_it_no_second_time(
     queue: Session, connect: Connect, harness: Harness, clock: Clock
 ) -> None:
