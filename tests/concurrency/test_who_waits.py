@@ -165,6 +165,20 @@ def test_many_keys_are_put_in_in_their_order(
     assert len(queue.pop("mail", 9)) == 5
 
 
+@pytest.mark.parametrize("remembered", [False, True])
+def test_what_is_staged_of_one_key_goes_to_its_kinds_in_their_order(
+    queue: Session, connect: Connect, harness: Harness, remembered: bool
+) -> None:
+    queue.define("e", dedup_seconds=60 if remembered else 0)
+    staged = batches.stage(queue, *(batches.row("x", p_kind=kind) for kind in "cbdae"))
+    first = connect(autocommit=False)
+    first.push("a", "x", 0)
+    with waiting(harness, connect(), lambda session: batches.publish(session, staged)) as published:
+        assert [queue.push(kind, "x", 0).outcome for kind in "bcde"] == ["created"] * 4
+        first.rollback()
+        assert published.result(PATIENCE_S) == ("published", "5")
+
+
 def test_who_plans_what_another_is_making_waits_and_makes_it_no_second_time(
     queue: Session, connect: Connect, harness: Harness, clock: Clock
 ) -> None:
