@@ -75,31 +75,33 @@ def test_a_prune_waits_for_nobody_who_has_a_group(queue: Session, connect: Conne
 def test_a_batch_that_waits_for_a_group_has_not_locked_the_next(
     queue: Session, connect: Connect, harness: Harness
 ) -> None:
-    for name in "ab":
+    for name in "abcde":
         queue.group(name, "next")
     first = connect(autocommit=False)
     first.group("a", keep_seconds=60)
-    batch = [{"key": name, "payload": 0, "group": name} for name in "ba"]
+    batch = [{"key": name, "payload": 0, "group": name} for name in "cbdae"]
     with waiting(harness, connect(), lambda session: session.push_many("k", batch)) as pushed:
-        assert queue.group("b", keep_seconds=60).state == "open"
+        for name in "bcde":
+            assert queue.group(name, keep_seconds=60).state == "open"
         first.commit()
-        assert outcomes(pushed.result(PATIENCE_S)) == ["created"] * 2
+        assert outcomes(pushed.result(PATIENCE_S)) == ["created"] * 5
 
 
 def test_acks_that_wait_for_a_group_have_not_locked_the_next(
     queue: Session, connect: Connect, harness: Harness
 ) -> None:
-    for name in "ab":
+    for name in "cbdae":
         queue.group(name, "next", members=1)
         queue.push("check", name, 0, group=name)
-    held = receipts(reversed(queue.reserve("check", None, 2)))
+    held = receipts(queue.reserve("check", None, 5))
     first = connect(autocommit=False)
     first.group("a", keep_seconds=60)
     with waiting(harness, connect(), lambda session: session.ack_many(held)) as acked:
-        assert queue.group("b", keep_seconds=60).state == "open"
+        for name in "bcde":
+            assert queue.group(name, keep_seconds=60).state == "open"
         first.commit()
-        assert outcomes(acked.result(PATIENCE_S)) == ["acked"] * 2
-    assert sorted(keys(queue.pop("next", 3))) == ["a", "b"]
+        assert outcomes(acked.result(PATIENCE_S)) == ["acked"] * 5
+    assert sorted(keys(queue.pop("next", 6))) == [*"abcde"]
 
 
 def test_acks_that_wait_for_a_stripe_of_a_group_have_not_locked_the_next(
