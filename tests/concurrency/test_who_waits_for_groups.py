@@ -153,17 +153,24 @@ def test_a_prune_leaves_a_group_that_somebody_has(queue: Session, connect: Conne
     assert queue.prune() == 0
 
 
-def test_what_fails_of_a_batch_dies_in_the_order_of_its_keys(
-    queue: Session, connect: Connect, harness: Harness
+@pytest.mark.parametrize("kinds", ["m", "cbdae"], ids=["one kind", "one key"])
+def test_what_fails_of_a_batch_dies_in_the_order_of_its_keys_and_kinds(
+    queue: Session, connect: Connect, harness: Harness, kinds: str
 ) -> None:
-    batches.push(queue, "b", "a")
-    failed = [{"receipt": one["receipt"], "final": True} for one in batches.reserve(queue, 1)]
+    names = [(kind, key) for kind in kinds for key in ("cbdae" if kinds == "m" else "x")]
+    failed: list[dict[str, object]] = []
+    for part, (kind, key) in enumerate(names):
+        queue.push(kind, key, 0)
+        [one] = queue.answer("queue_stream_reserve", "reader", "1", str(part), kind, "1", None)
+        failed.append({"receipt": one["receipt"], "final": True})
+    (kind, key), *others = sorted(names)
     first = connect(autocommit=False)
-    first.push("mail.dead", "a", 0)
+    first.push(f"{kind}.dead", key, 0)
     with waiting(harness, connect(), lambda session: batches.commit(session, 1, failed=failed)) as committed:
-        assert queue.push("mail.dead", "b", 0).outcome == "created"
+        for kind, key in others:
+            assert queue.push(f"{kind}.dead", key, 0).outcome == "created"
         first.rollback()
-        assert committed.result(PATIENCE_S)["failed"] == "2"
+        assert committed.result(PATIENCE_S)["failed"] == "5"
 
 
 def test_what_is_staged_for_a_batch_that_is_done_goes_with_one_prune(
