@@ -93,8 +93,8 @@ def test_what_has_one_key_goes_to_its_kinds_in_their_order(
         queue.push(kind, "x", 0, route=[f"{kind}.to"], max_attempts=1)
         held += receipts(queue.reserve(kind, "w", timeout_seconds=60))
     clock.advance(11)
-    if call == "redrive":
-        queue.nack_many(held, final=True)
+    for receipt in held if call == "redrive" else []:
+        queue.nack(receipt, final=True)
     first = connect(autocommit=False)
     first.push(to.format("a"), "x", 0)
     with waiting(harness, connect(), lambda session: make(session, held)) as made:
@@ -131,6 +131,22 @@ def test_what_goes_elsewhere_is_put_in_in_the_order_of_its_keys(
         assert [queue.push(to, key, 0).outcome for key in "bcde"] == ["created"] * 4
         first.rollback()
         made.result(PATIENCE_S)
+
+
+def test_a_redrive_goes_by_the_keys_that_the_letters_had(
+    queue: Session, connect: Connect, harness: Harness
+) -> None:
+    queue.push("k.dead", "a", 0)
+    for key in ("a", "a!"):
+        queue.push("k", key, 0)
+    queue.nack_many(receipts(queue.reserve("k", None, 2)), final=True)
+    assert keys(queue.peek("k.dead", 3))[1] > "a!", "its key was taken there"
+    first = connect(autocommit=False)
+    first.push("k", "a", 0)
+    with waiting(harness, connect(), lambda session: session.redrive("k.dead")) as redriven:
+        assert queue.push("k", "a!", 0).outcome == "created"
+        first.rollback()
+        assert redriven.result(PATIENCE_S).went == 1
 
 
 PUTS: dict[str, Callable[[Session, dict[str, int]], object]] = {
