@@ -65,6 +65,16 @@ def test_K6_each_reader_sees_every_message_from_the_place_that_it_remembers(
     assert short(queue.read("orders", "late", 10, start="now")) == ["pushed o3"]
 
 
+@pytest.mark.parametrize("name", ["orders", "order.created", "order.*"])
+def test_K6_a_reader_that_reads_one_at_a_time_comes_to_all(queue: Session, name: str) -> None:
+    logged(queue, "orders")
+    queue.subscribe("order.created", "orders")
+    for key in "abc":
+        queue.publish("order.created", key, 0)
+    found = [short(on(queue, name, "r", 1)) for _ in range(4)]
+    assert found == [["pushed a"], ["pushed b"], ["pushed c"], []]
+
+
 def test_K6_a_place_never_goes_back(queue: Session) -> None:
     logged(queue, "k")
     for n in range(3):
