@@ -67,6 +67,13 @@ def test_lines_are_locked_in_the_order_of_their_kinds_and_keys(
         assert outcomes(acked.result(PATIENCE_S)) == ["acked"] * 3
 
 
+def to_new_kinds(queue: Session) -> None:
+    """Have a redrive go elsewhere: whoever puts in a key that InnoDB has deleted may wait for its purge."""
+    queue.execute(
+        "update delayed_queue set source_kind = concat(source_kind, '.to') where source_kind is not null"
+    )
+
+
 OF_ONE_KEY: dict[str, tuple[str, Callable[[Session, list[str]], object]]] = {
     "ack_many": ("{}.to", lambda s, r: s.ack_many(r)),
     "move_many": (
@@ -77,7 +84,7 @@ OF_ONE_KEY: dict[str, tuple[str, Callable[[Session, list[str]], object]]] = {
     ),
     "nack_many": ("{}.dead", lambda s, r: s.nack_many(r, final=True)),
     "reap": ("{}.dead", lambda s, _: s.reap()),
-    "redrive": ("{}", lambda s, _: s.redrive("died")),
+    "redrive": ("{}.to", lambda s, _: s.redrive("died")),
 }
 
 
@@ -95,6 +102,7 @@ def test_what_has_one_key_goes_to_its_kinds_in_their_order(
     clock.advance(11)
     for receipt in held if call == "redrive" else []:
         queue.nack(receipt, final=True)
+    to_new_kinds(queue)
     first = connect(autocommit=False)
     first.push(to.format("a"), "x", 0)
     with waiting(harness, connect(), lambda session: make(session, held)) as made:
@@ -109,7 +117,7 @@ IN_ORDER: dict[str, tuple[str, Callable[[Session, list[str]], object]]] = {
     "nack_many": ("k.dead", lambda s, r: s.nack_many(r, final=True)),
     "reap": ("k.dead", lambda s, _: s.reap()),
     "reserve": ("k.dead", lambda s, _: s.reserve("k", None, 5)),
-    "redrive": ("k", lambda s, _: s.redrive("k.dead")),
+    "redrive": ("k.to", lambda s, _: s.redrive("k.dead")),
 }
 
 
@@ -125,6 +133,7 @@ def test_what_goes_elsewhere_is_put_in_in_the_order_of_its_keys(
     clock.advance(11)
     if call == "redrive":
         queue.nack_many(held, final=True)
+        to_new_kinds(queue)
     first = connect(autocommit=False)
     first.push(to, "a", 0)
     with waiting(harness, connect(), lambda session: make(session, held)) as made:
@@ -141,10 +150,11 @@ def test_a_redrive_goes_by_the_keys_that_the_letters_had(
         queue.push("k", key, 0)
     queue.nack_many(receipts(queue.reserve("k", None, 2)), final=True)
     assert keys(queue.peek("k.dead", 3))[1] > "a!", "its key was taken there"
+    to_new_kinds(queue)
     first = connect(autocommit=False)
-    first.push("k", "a", 0)
+    first.push("k.to", "a", 0)
     with waiting(harness, connect(), lambda session: session.redrive("k.dead")) as redriven:
-        assert queue.push("k", "a!", 0).outcome == "created"
+        assert queue.push("k.to", "a!", 0).outcome == "created"
         first.rollback()
         assert redriven.result(PATIENCE_S).went == 1
 
@@ -156,7 +166,7 @@ PUTS: dict[str, Callable[[Session, dict[str, int]], object]] = {
     ),
     "staged": batches.publish,
     "staged for what remembers keys": batches.publish,
-    "replay": lambda s, _: s.replay("mail"),
+    "replay": lambda s, _: s.replay("old", to_kind="mail"),
 }
 
 
@@ -165,10 +175,10 @@ def test_many_keys_are_put_in_in_their_order(
     queue: Session, connect: Connect, harness: Harness, way: str
 ) -> None:
     if way == "replay":
-        queue.define("mail", history_seconds=60)
+        queue.define("old", history_seconds=60)
         for key in "cbdae":
-            queue.push("mail", key, 0)
-        queue.pop("mail", 5)
+            queue.push("old", key, 0)
+        queue.pop("old", 5)
     elif way == "staged for what remembers keys":
         queue.define("mail", dedup_seconds=60)
     staged = batches.stage(queue, *(batches.row(key) for key in "cbdae"))

@@ -215,7 +215,7 @@ class MysqlHarness(Harness):
         # a call that the server gives up is made again, and meanwhile the locks that it had are free
         self._patient.append(session)
         for one in self._sessions:
-            seconds = 100 if one is session else 2
+            seconds = 100 if one is session else 4
             if one is session or one not in self._patient:  # those are in the middle of a call
                 one.execute("set session innodb_lock_wait_timeout = %s", [seconds])
 
