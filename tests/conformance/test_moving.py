@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING, Any
 
 import pytest
 
+from pyqueue_sql import InvalidParameter
 from tests.conformance.steps import SECOND, keys, outcomes, receipts, state, take
 
 if TYPE_CHECKING:
@@ -103,6 +104,12 @@ def test_options_of_a_move_count_over_those_of_the_batch(queue: Session, clock: 
     clock.advance(5)
     found = [(m.key, m.payload, m.priority) for m in queue.reserve("clean", None, 9)]
     assert found == [("a", "all", 8), ("b", None, 1)]
+
+
+@pytest.mark.parametrize("moves", ["1", "{}", '["receipt"]', "[null]"])
+def test_what_is_no_array_of_moves_is_refused_by_that_name(queue: Session, moves: str) -> None:
+    with pytest.raises(InvalidParameter, match=r"^moves .*must be a JSON array"):
+        queue.raw("queue_move_many", moves, None)
 
 
 def test_a_message_can_move_within_its_kind_to_another_key(queue: Session) -> None:
