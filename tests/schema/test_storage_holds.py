@@ -137,3 +137,17 @@ def test_what_has_had_all_its_deliveries_is_given_to_nobody_from_the_cursor(
     assert taken == ["last", "late"]
     letters = session.conn.execute("select p_key from queue_peek('work.dead', 10)").fetchall()
     assert sorted(letters) == [("spent",), ("spent, too",)]
+
+
+@pytest.mark.parametrize("routine", ["queue_reserve", "queue_pop"])
+def test_a_session_goes_on_behind_what_it_took_last(
+    session: Session, clock: Clock, routine: LiteralString
+) -> None:
+    session.slow(clock.now)
+    for key in "abc":
+        session.push(key)
+    entries = session.conn.execute("select q.entry from delayed_queue q order by q.entry").fetchall()
+    text = sql.SQL("select p_key from {}('work')").format(sql.Identifier(routine))
+    for key, (entry,) in zip("abc", entries, strict=True):
+        assert session.conn.execute(text).fetchall() == [(key,)]
+        assert session.kept["entries"] == [entry]
