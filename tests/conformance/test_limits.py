@@ -501,3 +501,12 @@ def test_an_error_of_a_caller_leaves_the_limits_as_they_are(queue: Session) -> N
         queue.reserve("calls", "", 1)
     assert state(queue, "calls", "000000") == "ready"
     assert SECOND
+
+
+def test_what_a_session_took_ahead_of_one_kind_is_not_given_to_another(queue: Session, clock: Clock) -> None:
+    for kind, rate in (("fast", 3200), ("slow", 1)):
+        queue.define(kind, rate_per_second=rate)
+        queue.push_many(kind, [{"payload": n} for n in range(9)])
+    clock.advance(1)
+    assert [len(queue.pop("fast")) for _ in range(2)] == [1, 1]
+    assert len(queue.pop("slow", 9)) == 1
