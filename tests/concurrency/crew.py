@@ -11,7 +11,7 @@ from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass, field
 from functools import partial
 from pathlib import Path
-from typing import TYPE_CHECKING, Final, TypeAlias
+from typing import TYPE_CHECKING, Any, Final, TypeAlias
 
 from tests.concurrency import worker
 from tests.concurrency.checker import Checker
@@ -20,6 +20,7 @@ from tests.conformance.harness import open_harness
 from tests.sample import chance_of
 
 if TYPE_CHECKING:
+    import random
     from collections.abc import Callable
     from multiprocessing.context import ForkServerProcess
 
@@ -28,6 +29,8 @@ RATE = 800
 """Messages pushed a second, so that what befalls them meets work in every state."""
 WORKERS: Final = 8
 KINDS = ("in", "out", "in.dead", "out.dead")
+APART: Final = 100
+"""Smaller batches have options of their own for each message, which takes much longer on InnoDB."""
 PAUSE_SECONDS = 0.5
 """Between two strikes."""
 PRELOADED = [worker.__name__, "tests.conformance.on_postgresql", "tests.conformance.on_mysql"]
@@ -183,6 +186,7 @@ def run(
     least: int = 1,
     pause: float = PAUSE_SECONDS,
     rate: int = RATE,
+    most: int = worker.MOST,
     through: str | None = None,
     meets: bool = True,
     prepared: bool = True,
@@ -201,6 +205,7 @@ def run(
         least: how many faults there have to be.
         pause: seconds between two strikes.
         rate: how many messages are pushed a second.
+        most: how many are pushed and taken at a time at the most; more where they are committed late.
         through: the URL by which the processes reach the database; None: `url`.
         meets: as of Crew.run_until.
         prepared: whether the processes prepare statements, where their driver does.
@@ -224,10 +229,11 @@ def run(
                 late,
                 prepared,
                 refusals,
+                most,
             )
             for late in (False, True)
         ]
-        target = partial(worker.work, prepared=prepared, refusals=refusals)
+        target = partial(worker.work, prepared=prepared, refusals=refusals, most=most)
         faults = Crew(through or url, folder, seed, target).run_until(
             lambda: all(future.done() for future in pushed), strike, pause, least=least, meets=meets
         )
@@ -250,6 +256,7 @@ def produce(
     late: bool,
     prepared: bool = True,
     refusals: bool = False,
+    most: int = worker.MOST,
 ) -> int:
     """Push messages, and return how many surely came to be.
 
@@ -263,29 +270,25 @@ def produce(
         late: whether several are in a transaction that is committed late.
         prepared: whether statements are prepared, where the driver does that.
         refusals: whether to go on after errors of the server, which the history then has.
+        most: how many at a time; two and a half times as many where they are committed late.
     """
     harness, chance = open_harness(url), chance_of(late)
     recorder = Recorder(path, harness.refusal if refusals else None)
     harness.prepared = prepared
-    size, tried, created, start = 50 if late else 20, 0, 0, time.monotonic()
+    size, tried, created, start = most * 5 // 2 if late else most, 0, 0, time.monotonic()
     while tried < messages:
         try:
             queue = harness.connect(autocommit=not late)
             while tried < messages:
                 first, tried = tried, min(tried + size, messages)
-                batch = [
-                    {
-                        "key": f"{late:d}-{number}",
-                        "payload": number,
-                        "priority": chance.choice((0, 0, 0, 1, -1)),
-                        "delay_seconds": chance.choice((0, 0, 0, 0.2, 1)),
-                    }
-                    for number in range(first, tried)
-                ]
+                batch = [{"key": f"{late:d}-{number}", "payload": number} for number in range(first, tried)]
+                if size < APART:
+                    batch = [{**one, **options(chance)} for one in batch]
+                given = {} if size < APART else options(chance)
                 transaction = f"{first}" if late else None
                 answers = recorder.record(
                     "push",
-                    lambda batch=batch, queue=queue: queue.push_many("in", batch),
+                    lambda batch=batch, given=given, queue=queue: queue.push_many("in", batch, **given),
                     lambda answers: [answer.key for answer in answers],
                     kind="in",
                     keys=[one["key"] for one in batch],
@@ -302,6 +305,14 @@ def produce(
             worker.pause(harness)
     harness.close()
     return created
+
+
+def options(chance: random.Random) -> dict[str, Any]:
+    """Draw options of a push."""
+    return {
+        "priority": chance.choice((0, 0, 0, 1, -1)),
+        "delay_seconds": chance.choice((0, 0, 0, 0.2, 1)),
+    }
 
 
 def drain(url: str, path: Path) -> None:

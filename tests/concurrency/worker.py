@@ -24,6 +24,10 @@ if TYPE_CHECKING:
 NAME = "history"
 """The name of the workers' connections."""
 
+MOST = 20
+"""Messages that a reserve takes at the most, where nobody asks for more."""
+PAUSE_S = 0.001
+"""Before the next reserve where nothing was there, for each message that it takes at the most."""
 POPPED = 5
 """Messages that a pop takes at the most."""
 DEADLY = "deadly"
@@ -38,7 +42,16 @@ TRANSACTIONS = itertools.count(1)
 """Names for those of a process, which makes a new worker when a connection is lost."""
 
 
-def work(url: str, path: str, stop: str, seed: int, prepared: bool = True, *, refusals: bool = False) -> None:
+def work(
+    url: str,
+    path: str,
+    stop: str,
+    seed: int,
+    prepared: bool = True,
+    *,
+    refusals: bool = False,
+    most: int = MOST,
+) -> None:
     """Work on the kinds in and out until the file `stop` exists; connections that are cut are made anew.
 
     Args:
@@ -48,13 +61,14 @@ def work(url: str, path: str, stop: str, seed: int, prepared: bool = True, *, re
         seed: of the choices.
         prepared: whether statements are prepared, where the driver does that.
         refusals: whether to go on after errors of the server, which the history then has.
+        most: how many messages it takes at a time at the most.
     """
     harness, chance = open_harness(url), chance_of(seed)
     recorder = Recorder(Path(path), harness.refusal if refusals else None)
     harness.prepared = prepared
     while not Path(stop).exists():
         try:
-            worker = Worker(harness, recorder, chance)
+            worker = Worker(harness, recorder, chance, most)
             while not Path(stop).exists():
                 worker.step()
         except Exception as error:
@@ -154,12 +168,13 @@ def pause(harness: Harness) -> None:
 class Worker:
     """A session whose calls are recorded."""
 
-    def __init__(self, harness: Harness, recorder: Recorder, chance: random.Random) -> None:
+    def __init__(self, harness: Harness, recorder: Recorder, chance: random.Random, most: int = MOST) -> None:
         self._harness = harness
         self._queue = harness.connect(name=NAME)
         self._patient = harness.connect(autocommit=False, name=NAME)
         self._recorder = recorder
         self._chance = chance
+        self._sizes = (1, 5, most, most)
 
     def step(self) -> None:
         """Reserve once, and do something with what came."""
@@ -169,9 +184,9 @@ class Worker:
         if dice < 0.05:
             self._in_a_transaction(kind, seconds)
             return
-        batch = self.reserve(self._queue, kind, self._chance.choice((1, 5, 20, 20)), seconds)
+        batch = self.reserve(self._queue, kind, self._chance.choice(self._sizes), seconds)
         if not batch:
-            time.sleep(0.02)
+            time.sleep(self._sizes[-1] * PAUSE_S)
         elif dice < 0.15:
             self._use("nack", batch, lambda: self._queue.nack_many(batch))
         elif dice < 0.17:

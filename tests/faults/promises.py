@@ -57,7 +57,15 @@ def server_killed(server: Restartable, url: str, folder: Path, size: Size, seed:
         return 1
 
     return crew.run(
-        url, folder, strike, messages=size.messages, seed=seed, least=size.faults, pause=4.0, rate=2_000
+        url,
+        folder,
+        strike,
+        messages=size.messages,
+        seed=seed,
+        least=size.faults,
+        pause=4.0,
+        rate=4_000,
+        most=200,
     )
 
 
