@@ -157,7 +157,7 @@ cross join (select %s as now) n
 """,
     in_line=f"""{STATES}
 from (select {PARTS} from delayed_queue q force index (delayed_queue_ready)
-    where q.p_kind = %s and q.ready_rank is not null limit %s) r
+    where q.ready_kind = %s limit %s) r
 cross join (select %s as now) n
 """,
     due=f"""{STATES}
@@ -183,7 +183,7 @@ select count(*), count(case when r.created_at > %s then 1 end) from (
     by_key=f"""{MESSAGE} force index (delayed_queue_key)
 where q.p_kind = %s and q.p_key >= %s and q.p_key > %s order by q.p_key limit %s""",
     first=f"""{MESSAGE} force index (delayed_queue_ready)
-where q.p_kind = %s and q.ready_rank is not null limit %s""",
+where q.ready_kind = %s limit %s""",
     timetable=f"""{MESSAGE} force index (delayed_queue_due)
 where q.p_kind = %s and q.due_at is not null limit %s""",
     past=f"{PAST} order by q.finished_at desc limit %s",

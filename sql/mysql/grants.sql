@@ -80,7 +80,7 @@ grant select on queue_log to queue_operator;
 grant select on queue_readers to queue_operator, queue_observer;
 -- what a look reads (pyqueue_sql/overview): columns, so that a new one is nobody's until it stands here
 grant select (p_kind, p_key, entry, priority, scheduled_at, scheduled_at_initially, created_at, reserved_at, attempts,
-    reserved_by, ready_rank, ready_at, due_at, max_attempts, source_kind, source_key, member, order_key)
+    reserved_by, ready_kind, ready_at, due_at, max_attempts, source_kind, source_key, member, order_key)
     on delayed_queue to queue_operator, queue_observer;
 grant select (p_kind, paused, draining, dead_letter_kind) on queue_kind to queue_operator, queue_observer;
 grant select (worker, kinds, started_at, heartbeat_at, timeout_seconds, session_lock, session_id, upkeep)

@@ -50,7 +50,7 @@ OBSERVED: Final = {
 """What operators and observers read with all columns: none of them is somebody's contents."""
 OBSERVED_COLUMNS: Final = {
     "delayed_queue": "p_kind p_key entry priority scheduled_at scheduled_at_initially created_at reserved_at"
-    " attempts reserved_by ready_rank ready_at due_at max_attempts source_kind source_key member order_key",
+    " attempts reserved_by ready_kind ready_at due_at max_attempts source_kind source_key member order_key",
     "queue_kind": "p_kind paused draining dead_letter_kind",
     "queue_worker": "worker kinds started_at heartbeat_at timeout_seconds session_lock session_id upkeep",
     "queue_recurring": "name p_kind rule catch_up paused until_at next_at last_at",
@@ -63,7 +63,7 @@ OBSERVED_COLUMNS: Final = {
     " reserved_at finished_at attempts reserved_by",
     "queue_schedules": "name p_kind rule catch_up paused until next_at last_at",
 }
-"""What the observer reads of what holds more than it may see; ready_rank is InnoDB's alone."""
+"""What the observer reads of what holds more than it may see; ready_kind is InnoDB's alone."""
 OPERATED: Final = {"queue_messages", "queue_history", "queue_schedules", "queue_log", "queue_writes"}
 """What operators read with all columns, besides."""
 OPERATED_COLUMNS: Final = {

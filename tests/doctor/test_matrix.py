@@ -160,5 +160,5 @@ def test_who_reads_and_writes_what(watched: Watched, server_name: str) -> None:
     declared = {*rights.OBSERVED, *rights.OBSERVED_COLUMNS, *rights.OPERATED, *rights.LANDED}
     assert declared <= {table for table, _ in columns}
     named = {(table, column) for table, text in rights.OPERATED_COLUMNS.items() for column in text.split()}
-    assert named - columns <= {("delayed_queue", "ready_rank")}
+    assert named - columns <= {("delayed_queue", "ready_kind")}
     assert {("delayed_queue", "secret"), ("queue_version", "version_num")} <= columns

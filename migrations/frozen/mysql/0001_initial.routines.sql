@@ -796,8 +796,7 @@ begin
         union all
         (select l.entry, 1 as part, l.ready_rank as turn, l.ready_at as place
             from delayed_queue l force index (delayed_queue_ready)
-            where l.p_kind = in_kind and l.ready_rank is not null and v_where is null
-            order by l.p_kind, l.ready_rank, l.ready_at, l.entry limit v_most)
+            where l.ready_kind = in_kind and v_where is null order by l.ready_rank, l.ready_at, l.entry limit v_most)
         union all
         (select t.entry, if(t.scheduled_at <= v_now, 1, 2), if(t.scheduled_at <= v_now, -t.priority, null), t.due_at
             from delayed_queue t force index (delayed_queue_due)
@@ -1078,7 +1077,8 @@ begin
         -- a reserve locks the place first and then the row: the victim of a deadlock is to be a read, for MariaDB calls
         -- no handler where an update is one
         select q.entry into v_seen from delayed_queue q force index (delayed_queue_ready)
-        where q.p_kind = in_kind and q.ready_rank = v_rank and q.ready_at = v_ready_at and q.entry = v_entry for update;
+        where q.ready_kind = in_kind and q.ready_rank = v_rank and q.ready_at = v_ready_at and q.entry = v_entry
+        for update;
         -- what nobody holds changes at once; an expired hold ends here, so that its late ack can't remove what is new
         set v_at = case when v_time then in_scheduled_at when v_reserved_at is null then v_scheduled_at
             else greatest(coalesce(v_pending_at, in_now), in_now) end;
@@ -1699,12 +1699,11 @@ end;
 --;
 drop procedure if exists _queue_scan;
 --;
-create procedure _queue_scan(in in_kind text character set utf8mb4 collate /*!80017 utf8mb4_0900_bin *//*M!100600 utf8mb4_nopad_bin */,
-    in in_low int, in in_high int, in in_now bigint, in in_max int, in in_most int,
+create procedure _queue_scan(in in_kind text character set utf8mb4 collate /*!80017 utf8mb4_0900_bin *//*M!100600 utf8mb4_nopad_bin */, in in_now bigint, in in_max int, in in_most int,
     out out_entries longtext character set utf8mb4, out out_number int, out out_expired int, out out_ends int)
-    comment 'The next messages of some ranks, locked.
-in_kind: the kind. in_low, in_high: the ranks, priorities negated. in_now: the time of the call. in_max: how many.
-in_most: how many deliveries a message of the kind may have.
+    comment 'The next messages from the start of the line, locked.
+in_kind: the kind. in_now: the time of the call. in_max: how many. in_most: how many deliveries a message of the kind
+may have.
 out_entries: their entries, a JSON array, in the order of delivery; NULL for none. out_number: how many. out_expired:
 how many of them are expired holds. out_ends: how many can''t be delivered, see _queue_end_undeliverable.
 Locks: the messages; what others have locked is passed over.
@@ -1716,8 +1715,7 @@ begin
         select concat('[', q.entry, ']'), 1, q.reserved_at is not null,
             q.pending is not null or q.semaphores is not null or q.attempts >= coalesce(q.max_attempts, in_most)
         into out_entries, out_number, out_expired, out_ends
-        from delayed_queue q force index (delayed_queue_ready)
-        where q.p_kind = in_kind and q.ready_rank between in_low and in_high and q.scheduled_at <= in_now
+        from delayed_queue q force index (delayed_queue_ready) where q.ready_kind = in_kind and q.scheduled_at <= in_now
         order by q.ready_rank, q.ready_at, q.entry limit 1 for update skip locked;
     else
         /*M!100600 set statement group_concat_max_len = 1000000000 for */
@@ -1727,7 +1725,7 @@ begin
             select q.entry, q.reserved_at, q.pending is not null or q.semaphores is not null
                 or q.attempts >= coalesce(q.max_attempts, in_most) as ends
             from delayed_queue q force index (delayed_queue_ready)
-            where q.p_kind = in_kind and q.ready_rank between in_low and in_high and q.scheduled_at <= in_now
+            where q.ready_kind = in_kind and q.scheduled_at <= in_now
             order by q.ready_rank, q.ready_at, q.entry limit in_max for update skip locked) r;
     end if;
 end;
@@ -1752,7 +1750,7 @@ begin
             or q.attempts >= coalesce(q.max_attempts, in_most), q.ready_at
         into out_entries, out_number, out_expired, out_ends, out_last
         from delayed_queue q force index (delayed_queue_ready)
-        where q.p_kind = in_kind and q.ready_rank = in_rank and q.ready_at >= in_from and q.scheduled_at <= in_now
+        where q.ready_kind = in_kind and q.ready_rank = in_rank and q.ready_at >= in_from and q.scheduled_at <= in_now
         order by q.ready_at, q.entry limit 1 for update skip locked;
     else
         /*M!100600 set statement group_concat_max_len = 1000000000 for */
@@ -1762,8 +1760,8 @@ begin
             select q.entry, q.reserved_at, q.ready_at, q.pending is not null or q.semaphores is not null
                 or q.attempts >= coalesce(q.max_attempts, in_most) as ends
             from delayed_queue q force index (delayed_queue_ready)
-            where q.p_kind = in_kind and q.ready_rank = in_rank and q.ready_at >= in_from and q.scheduled_at <= in_now
-            order by q.ready_at, q.entry limit in_max for update skip locked) r;
+            where q.ready_kind = in_kind and q.ready_rank = in_rank and q.ready_at >= in_from
+                and q.scheduled_at <= in_now order by q.ready_at, q.entry limit in_max for update skip locked) r;
     end if;
 end;
 --;
@@ -1825,7 +1823,7 @@ begin
             set v_start = v_start + v_found;
         end if;
         if v_from = 'start' then
-            call _queue_scan(in_kind, -32768, 32768, in_now, in_max, in_most, out_entries, out_number, out_expired,
+            call _queue_scan(in_kind, in_now, in_max, in_most, out_entries, out_number, out_expired,
                 out_ends);
         else
             call _queue_scan_lanes(in_kind, v_cursor, v_from, v_first, in_now, in_max, in_most, out_entries, out_number,
@@ -2059,7 +2057,7 @@ begin
                         if(q.source_kind is null, json_length(q.semaphores), null)
                 into out_entry, v_expired, v_ends, v_slots
                 from delayed_queue q force index (delayed_queue_ready)
-                where q.p_kind = in_kind and q.ready_rank between -32768 and 32768 and q.scheduled_at <= v_now
+                where q.ready_kind = in_kind and q.scheduled_at <= v_now
                 order by q.ready_rank, q.ready_at, q.entry limit 1 for update skip locked;
                 call _queue_ticks(v_took);
                 set v_took = v_took - v_start, v_done = not v_ends;
@@ -2101,7 +2099,7 @@ begin
     end if;
 end;
 --;
--- calls: _queue_scan, _queue_scan_lane
+-- calls: _queue_scan_lane
 drop procedure if exists _queue_scan_lanes;
 --;
 create procedure _queue_scan_lanes(in in_kind text character set utf8mb4 collate /*!80017 utf8mb4_0900_bin *//*M!100600 utf8mb4_nopad_bin */,
@@ -2115,17 +2113,20 @@ priority was found that has no lane.
 The other parameters, the result and the locks are those of _queue_scan.
 differs: on PostgreSQL _queue_scan reads all lanes in one statement.'
 begin
-    declare v_lane, v_before, v_rank, v_number, v_expired, v_ends int;
-    declare v_between boolean default true;
+    declare v_lane, v_before, v_rank, v_between, v_number, v_expired, v_ends int;
     declare v_last bigint;
     declare v_entries longtext character set utf8mb4;
     set out_entries = null, out_number = 0, out_expired = 0, out_ends = 0, out_new = false;
     set v_lane = 0, v_before = -32769, v_rank = json_extract(out_cursor, '$.lanes[0].rank');
     while out_number < in_max and v_before < 32768 do
-        if v_between then -- what stands between two lanes
-            call _queue_scan(in_kind, v_before + 1, coalesce(v_rank - 1, 32768), in_now, in_max - out_number, in_most,
-                v_entries, v_number, v_expired, v_ends);
-            set out_new = out_new or v_number > 0, v_between = false, v_before = if(v_rank is null, 32768, v_before);
+        select min(q.ready_rank) into v_between from delayed_queue q force index (delayed_queue_ready)
+        where q.ready_kind = in_kind and q.ready_rank between v_before + 1 and coalesce(v_rank - 1, 32768);
+        if v_between is not null then -- a priority that has no lane
+            call _queue_scan_lane(in_kind, v_between, -9223372036854775807, in_now, in_max - out_number, in_most,
+                v_entries, v_number, v_expired, v_ends, v_last);
+            set out_new = out_new or v_number > 0, v_before = v_between;
+        elseif v_rank is null then
+            set v_entries = null, v_before = 32768;
         else
             call _queue_scan_lane(in_kind, v_rank, least(
                 json_extract(out_cursor, concat('$.lanes[', v_lane, if(in_from = 'marks', '].older', '].place'))) + 0,
@@ -2134,7 +2135,7 @@ begin
             if v_number > 0 then
                 set out_cursor = json_set(out_cursor, concat('$.lanes[', v_lane, '].place'), v_last + 0);
             end if;
-            set v_between = true, v_before = v_rank, v_lane = v_lane + 1;
+            set v_before = v_rank, v_lane = v_lane + 1;
             set v_rank = json_extract(out_cursor, concat('$.lanes[', v_lane, '].rank'));
         end if;
         if v_entries is not null then
@@ -2216,7 +2217,7 @@ take: begin
         and @pyqueue_ahead_at between in_start + 1 and in_start + 2000000) is not true then
         call _queue_ticks(v_began);
         select min(q.ready_rank) into v_other from delayed_queue q force index (delayed_queue_ready)
-        where q.p_kind = in_kind and q.ready_rank between -32768 and v_rank - 1;
+        where q.ready_kind = in_kind and q.ready_rank between -32768 and v_rank - 1;
         call _queue_ticks(v_took);
         -- InnoDB passes over all dead entries up to the next living one, even beyond the end of the range
         set v_took = v_took - v_began;
@@ -2232,7 +2233,7 @@ take: begin
             if(q.source_kind is null, json_length(q.semaphores), null)
     into out_entry, out_expired, v_ends, v_at, out_slots
     from delayed_queue q force index (delayed_queue_ready)
-    where q.p_kind = in_kind and q.ready_rank = v_rank and q.ready_at >= v_low and q.scheduled_at <= in_now
+    where q.ready_kind = in_kind and q.ready_rank = v_rank and q.ready_at >= v_low and q.scheduled_at <= in_now
     order by q.ready_at, q.entry limit 1 for update skip locked;
     if v_ends is false then
         set @pyqueue_cursors = json_set(@pyqueue_cursors, concat(in_path, '.lanes[0].place'), v_at + 0),
@@ -2616,7 +2617,7 @@ keep: begin
             call _queue_ticks(v_took); -- the machine may have stood still: once more
             select count(*) into v_again from (
                 select q.entry from delayed_queue q force index (delayed_queue_ready)
-                where q.p_kind = in_kind and q.ready_rank between -32768 and 32768 and q.scheduled_at <= in_now
+                where q.ready_kind = in_kind and q.scheduled_at <= in_now
                 order by q.ready_rank, q.ready_at, q.entry limit in_max) r;
             call _queue_ticks(v_again);
             set v_took = least(in_took, v_again - v_took);
@@ -2713,11 +2714,11 @@ begin
     if not v_paused and v_until is null then
         -- without a lock first: mostly there is nothing, and locks would be taken on what others hold
         select q.entry into v_found from delayed_queue q force index (delayed_queue_ready)
-        where q.p_kind = in_kind and q.ready_rank between -32768 and 32768 and q.scheduled_at <= in_now limit 1;
+        where q.ready_kind = in_kind and q.scheduled_at <= in_now limit 1;
         if v_found is not null then
             set v_found = null;
             select q.entry into v_found from delayed_queue q force index (delayed_queue_ready)
-            where q.p_kind = in_kind and q.ready_rank between -32768 and 32768 and q.scheduled_at <= in_now
+            where q.ready_kind = in_kind and q.scheduled_at <= in_now
             order by q.ready_rank, q.ready_at, q.entry limit 1 for update skip locked;
         end if;
         if v_found is null then
@@ -5434,13 +5435,11 @@ begin
                 insert into queue_slot (p_kind, slot, entry, secret)
                 select in_kind, row_number() over (order by q.entry), q.entry, q.secret
                 from delayed_queue q force index (delayed_queue_ready)
-                where q.p_kind = in_kind and q.ready_rank between -32768 and 32768 and q.secret is not null
-                    and q.scheduled_at > v_now;
+                where q.ready_kind = in_kind and q.secret is not null and q.scheduled_at > v_now;
                 -- a hold that has expired has none, so that it can't be extended
                 /*M!100600 set statement sql_safe_updates = 0 for */
                 update delayed_queue q force index (delayed_queue_ready) set q.reserved_by = null
-                where q.p_kind = in_kind and q.ready_rank between -32768 and 32768 and q.reserved_at is not null
-                    and q.scheduled_at <= v_now;
+                where q.ready_kind = in_kind and q.reserved_at is not null and q.scheduled_at <= v_now;
             end if;
             insert into queue_slot (p_kind, slot)
             select in_kind, n.slot
@@ -8034,7 +8033,7 @@ begin
     into out_entries, out_rows, v_rank, v_place, v_entry
     from (
         select q.entry, q.ready_rank, q.ready_at from delayed_queue q force index (delayed_queue_ready)
-        where q.p_kind = in_kind and q.ready_rank = out_rank and q.ready_at >= out_place
+        where q.ready_kind = in_kind and q.ready_rank = out_rank and q.ready_at >= out_place
             and (q.ready_at > out_place or q.entry > out_entry) and q.scheduled_at <= in_now
             and (in_path is null or /*M!100600 if(locate('\\', q.payload) > 0, true, */ if(in_number is null,
                 json_unquote(json_extract(q.payload, in_path)) = in_text,
@@ -8054,7 +8053,7 @@ begin
         into out_entries, out_rows, v_rank, v_place, v_entry
         from (
             select q.entry, q.ready_rank, q.ready_at from delayed_queue q force index (delayed_queue_ready)
-            where q.p_kind = in_kind and q.ready_rank > out_rank and q.scheduled_at <= in_now
+            where q.ready_kind = in_kind and q.ready_rank > out_rank and q.scheduled_at <= in_now
                 and (in_path is null or /*M!100600 if(locate('\\', q.payload) > 0, true, */ if(in_number is null,
                     json_unquote(json_extract(q.payload, in_path)) = in_text,
                     if(json_type(json_extract(q.payload, in_path)) in ('INTEGER', 'UNSIGNED INTEGER', 'DOUBLE',
@@ -9132,7 +9131,7 @@ begin
     call _queue_check_roles(json_array(in_kind));
     select not exists (select 1 from queue_kind k where k.p_kind = in_kind and k.paused)
         and (exists (select 1 from delayed_queue q force index (delayed_queue_ready)
-                where q.p_kind = in_kind and q.ready_rank between -32768 and 32768 and q.scheduled_at <= v_now)
+                where q.ready_kind = in_kind and q.scheduled_at <= v_now)
             or exists (select 1 from delayed_queue d force index (delayed_queue_due)
                 where d.p_kind = in_kind and d.due_at between 0 and v_now)
             or exists (select 1 from queue_inbox i where not i.taken)) as ready;
@@ -9586,8 +9585,7 @@ begin
         select json_arrayagg(h.entry) into v_more
         from (
             select q.entry from delayed_queue q force index (delayed_queue_ready)
-            where q.p_kind = v_kind and q.ready_rank between -32768 and 32768 and q.reserved_by = in_worker
-                and q.scheduled_at > in_now limit v_left) h;
+            where q.ready_kind = v_kind and q.reserved_by = in_worker and q.scheduled_at > in_now limit v_left) h;
         set v_list = if(v_list is null, v_more, json_merge_preserve(v_list, coalesce(v_more, '[]')));
         set v_left = in_max - coalesce(json_length(v_list), 0);
     end while;

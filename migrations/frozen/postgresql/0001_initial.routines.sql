@@ -3302,7 +3302,7 @@ begin
         v_outcomes[v_place] := 'acked';
     end loop;
     perform _queue_members_end(v_members, 'acked', null::jsonb, in_now) where v_members <> '{}';
-    perform _queue_permits_settle(v_done.guarded, v_names, true, in_now) 
+    perform _queue_permits_settle(v_done.guarded, v_names, true, in_now)
         where v_done.guarded is not null or v_members <> '{}';
     return v_outcomes;
 end $$;

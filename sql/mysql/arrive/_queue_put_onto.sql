@@ -46,7 +46,8 @@ begin
         -- a reserve locks the place first and then the row: the victim of a deadlock is to be a read, for MariaDB calls
         -- no handler where an update is one
         select q.entry into v_seen from delayed_queue q force index (delayed_queue_ready)
-        where q.p_kind = in_kind and q.ready_rank = v_rank and q.ready_at = v_ready_at and q.entry = v_entry for update;
+        where q.ready_kind = in_kind and q.ready_rank = v_rank and q.ready_at = v_ready_at and q.entry = v_entry
+        for update;
         -- what nobody holds changes at once; an expired hold ends here, so that its late ack can't remove what is new
         set v_at = case when v_time then in_scheduled_at when v_reserved_at is null then v_scheduled_at
             else greatest(coalesce(v_pending_at, in_now), in_now) end;

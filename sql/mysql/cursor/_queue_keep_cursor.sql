@@ -30,7 +30,7 @@ keep: begin
             call _queue_ticks(v_took); -- the machine may have stood still: once more
             select count(*) into v_again from (
                 select q.entry from delayed_queue q force index (delayed_queue_ready)
-                where q.p_kind = in_kind and q.ready_rank between -32768 and 32768 and q.scheduled_at <= in_now
+                where q.ready_kind = in_kind and q.scheduled_at <= in_now
                 order by q.ready_rank, q.ready_at, q.entry limit in_max) r;
             call _queue_ticks(v_again);
             set v_took = least(in_took, v_again - v_took);

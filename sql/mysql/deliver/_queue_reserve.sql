@@ -51,7 +51,7 @@ begin
                         if(q.source_kind is null, json_length(q.semaphores), null)
                 into out_entry, v_expired, v_ends, v_slots
                 from delayed_queue q force index (delayed_queue_ready)
-                where q.p_kind = in_kind and q.ready_rank between -32768 and 32768 and q.scheduled_at <= v_now
+                where q.ready_kind = in_kind and q.scheduled_at <= v_now
                 order by q.ready_rank, q.ready_at, q.entry limit 1 for update skip locked;
                 call _queue_ticks(v_took);
                 set v_took = v_took - v_start, v_done = not v_ends;

@@ -1,11 +1,10 @@
 drop procedure if exists _queue_scan;
 delimiter $$
-create procedure _queue_scan(in in_kind text collate exact,
-    in in_low int, in in_high int, in in_now bigint, in in_max int, in in_most int,
+create procedure _queue_scan(in in_kind text collate exact, in in_now bigint, in in_max int, in in_most int,
     out out_entries longtext character set utf8mb4, out out_number int, out out_expired int, out out_ends int)
-    comment 'The next messages of some ranks, locked.
-in_kind: the kind. in_low, in_high: the ranks, priorities negated. in_now: the time of the call. in_max: how many.
-in_most: how many deliveries a message of the kind may have.
+    comment 'The next messages from the start of the line, locked.
+in_kind: the kind. in_now: the time of the call. in_max: how many. in_most: how many deliveries a message of the kind
+may have.
 out_entries: their entries, a JSON array, in the order of delivery; NULL for none. out_number: how many. out_expired:
 how many of them are expired holds. out_ends: how many can''t be delivered, see _queue_end_undeliverable.
 Locks: the messages; what others have locked is passed over.
@@ -17,8 +16,7 @@ begin
         select concat('[', q.entry, ']'), 1, q.reserved_at is not null,
             q.pending is not null or q.semaphores is not null or q.attempts >= coalesce(q.max_attempts, in_most)
         into out_entries, out_number, out_expired, out_ends
-        from delayed_queue q force index (delayed_queue_ready)
-        where q.p_kind = in_kind and q.ready_rank between in_low and in_high and q.scheduled_at <= in_now
+        from delayed_queue q force index (delayed_queue_ready) where q.ready_kind = in_kind and q.scheduled_at <= in_now
         order by q.ready_rank, q.ready_at, q.entry limit 1 for update skip locked;
     else
         /*M!100600 set statement group_concat_max_len = 1000000000 for */
@@ -28,7 +26,7 @@ begin
             select q.entry, q.reserved_at, q.pending is not null or q.semaphores is not null
                 or q.attempts >= coalesce(q.max_attempts, in_most) as ends
             from delayed_queue q force index (delayed_queue_ready)
-            where q.p_kind = in_kind and q.ready_rank between in_low and in_high and q.scheduled_at <= in_now
+            where q.ready_kind = in_kind and q.scheduled_at <= in_now
             order by q.ready_rank, q.ready_at, q.entry limit in_max for update skip locked) r;
     end if;
 end $$

@@ -18,7 +18,7 @@ begin
             or q.attempts >= coalesce(q.max_attempts, in_most), q.ready_at
         into out_entries, out_number, out_expired, out_ends, out_last
         from delayed_queue q force index (delayed_queue_ready)
-        where q.p_kind = in_kind and q.ready_rank = in_rank and q.ready_at >= in_from and q.scheduled_at <= in_now
+        where q.ready_kind = in_kind and q.ready_rank = in_rank and q.ready_at >= in_from and q.scheduled_at <= in_now
         order by q.ready_at, q.entry limit 1 for update skip locked;
     else
         /*M!100600 set statement group_concat_max_len = 1000000000 for */
@@ -28,8 +28,8 @@ begin
             select q.entry, q.reserved_at, q.ready_at, q.pending is not null or q.semaphores is not null
                 or q.attempts >= coalesce(q.max_attempts, in_most) as ends
             from delayed_queue q force index (delayed_queue_ready)
-            where q.p_kind = in_kind and q.ready_rank = in_rank and q.ready_at >= in_from and q.scheduled_at <= in_now
-            order by q.ready_at, q.entry limit in_max for update skip locked) r;
+            where q.ready_kind = in_kind and q.ready_rank = in_rank and q.ready_at >= in_from
+                and q.scheduled_at <= in_now order by q.ready_at, q.entry limit in_max for update skip locked) r;
     end if;
 end $$
 delimiter ;

@@ -1,4 +1,4 @@
--- calls: _queue_scan, _queue_scan_lane
+-- calls: _queue_scan_lane
 drop procedure if exists _queue_scan_lanes;
 delimiter $$
 create procedure _queue_scan_lanes(in in_kind text collate exact,
@@ -12,17 +12,20 @@ priority was found that has no lane.
 The other parameters, the result and the locks are those of _queue_scan.
 differs: on PostgreSQL _queue_scan reads all lanes in one statement.'
 begin
-    declare v_lane, v_before, v_rank, v_number, v_expired, v_ends int;
-    declare v_between boolean default true;
+    declare v_lane, v_before, v_rank, v_between, v_number, v_expired, v_ends int;
     declare v_last bigint;
     declare v_entries longtext character set utf8mb4;
     set out_entries = null, out_number = 0, out_expired = 0, out_ends = 0, out_new = false;
     set v_lane = 0, v_before = -32769, v_rank = json_extract(out_cursor, '$.lanes[0].rank');
     while out_number < in_max and v_before < 32768 do
-        if v_between then -- what stands between two lanes
-            call _queue_scan(in_kind, v_before + 1, coalesce(v_rank - 1, 32768), in_now, in_max - out_number, in_most,
-                v_entries, v_number, v_expired, v_ends);
-            set out_new = out_new or v_number > 0, v_between = false, v_before = if(v_rank is null, 32768, v_before);
+        select min(q.ready_rank) into v_between from delayed_queue q force index (delayed_queue_ready)
+        where q.ready_kind = in_kind and q.ready_rank between v_before + 1 and coalesce(v_rank - 1, 32768);
+        if v_between is not null then -- a priority that has no lane
+            call _queue_scan_lane(in_kind, v_between, -9223372036854775807, in_now, in_max - out_number, in_most,
+                v_entries, v_number, v_expired, v_ends, v_last);
+            set out_new = out_new or v_number > 0, v_before = v_between;
+        elseif v_rank is null then
+            set v_entries = null, v_before = 32768;
         else
             call _queue_scan_lane(in_kind, v_rank, least(
                 json_extract(out_cursor, concat('$.lanes[', v_lane, if(in_from = 'marks', '].older', '].place'))) + 0,
@@ -31,7 +34,7 @@ begin
             if v_number > 0 then
                 set out_cursor = json_set(out_cursor, concat('$.lanes[', v_lane, '].place'), v_last + 0);
             end if;
-            set v_between = true, v_before = v_rank, v_lane = v_lane + 1;
+            set v_before = v_rank, v_lane = v_lane + 1;
             set v_rank = json_extract(out_cursor, concat('$.lanes[', v_lane, '].rank'));
         end if;
         if v_entries is not null then

@@ -56,7 +56,7 @@ begin
             set v_start = v_start + v_found;
         end if;
         if v_from = 'start' then
-            call _queue_scan(in_kind, -32768, 32768, in_now, in_max, in_most, out_entries, out_number, out_expired,
+            call _queue_scan(in_kind, in_now, in_max, in_most, out_entries, out_number, out_expired,
                 out_ends);
         else
             call _queue_scan_lanes(in_kind, v_cursor, v_from, v_first, in_now, in_max, in_most, out_entries, out_number,

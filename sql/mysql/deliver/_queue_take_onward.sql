@@ -30,7 +30,7 @@ take: begin
         and @pyqueue_ahead_at between in_start + 1 and in_start + 2000000) is not true then
         call _queue_ticks(v_began);
         select min(q.ready_rank) into v_other from delayed_queue q force index (delayed_queue_ready)
-        where q.p_kind = in_kind and q.ready_rank between -32768 and v_rank - 1;
+        where q.ready_kind = in_kind and q.ready_rank between -32768 and v_rank - 1;
         call _queue_ticks(v_took);
         -- InnoDB passes over all dead entries up to the next living one, even beyond the end of the range
         set v_took = v_took - v_began;
@@ -46,7 +46,7 @@ take: begin
             if(q.source_kind is null, json_length(q.semaphores), null)
     into out_entry, out_expired, v_ends, v_at, out_slots
     from delayed_queue q force index (delayed_queue_ready)
-    where q.p_kind = in_kind and q.ready_rank = v_rank and q.ready_at >= v_low and q.scheduled_at <= in_now
+    where q.ready_kind = in_kind and q.ready_rank = v_rank and q.ready_at >= v_low and q.scheduled_at <= in_now
     order by q.ready_at, q.entry limit 1 for update skip locked;
     if v_ends is false then
         set @pyqueue_cursors = json_set(@pyqueue_cursors, concat(in_path, '.lanes[0].place'), v_at + 0),

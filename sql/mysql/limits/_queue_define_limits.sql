@@ -26,13 +26,11 @@ begin
                 insert into queue_slot (p_kind, slot, entry, secret)
                 select in_kind, row_number() over (order by q.entry), q.entry, q.secret
                 from delayed_queue q force index (delayed_queue_ready)
-                where q.p_kind = in_kind and q.ready_rank between -32768 and 32768 and q.secret is not null
-                    and q.scheduled_at > v_now;
+                where q.ready_kind = in_kind and q.secret is not null and q.scheduled_at > v_now;
                 -- a hold that has expired has none, so that it can't be extended
                 /*M!100600 set statement sql_safe_updates = 0 for */
                 update delayed_queue q force index (delayed_queue_ready) set q.reserved_by = null
-                where q.p_kind = in_kind and q.ready_rank between -32768 and 32768 and q.reserved_at is not null
-                    and q.scheduled_at <= v_now;
+                where q.ready_kind = in_kind and q.reserved_at is not null and q.scheduled_at <= v_now;
             end if;
             insert into queue_slot (p_kind, slot)
             select in_kind, n.slot

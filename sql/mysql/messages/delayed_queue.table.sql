@@ -2,9 +2,9 @@
 --
 -- What says where a message stands is kept apart from the lock, as in PostgreSQL (docs/adr/0001-storage.md): a message
 -- that may be taken has a place in the ready line (ready_rank, ready_at), one that has to wait has a date in the
--- timetable (due_at) and no rank, so that it stands outside of the range that a reserve reads. A reserve changes no
--- indexed column.
--- differs: ready_rank stands for PostgreSQL's partial index; it is the priority, negated, of what is in the ready line.
+-- timetable (due_at) and no rank, so that no reserve reads it. A reserve changes no indexed column.
+-- differs: ready_kind stands for PostgreSQL's partial index; a range of ranks would be locked beyond its end, where the
+-- next kind begins. ready_rank is the priority, negated.
 -- differs: what is pending has columns of its own, because a payload of 31 levels inside of another JSON is too deep
 -- for MariaDB.
 -- differs: route is a text, because MariaDB copies the table to add a column of JSON.
@@ -42,6 +42,8 @@ create table if not exists delayed_queue (
         comment 'Secret of the present delivery, the second part of its receipt; NULL where there is none.',
     ready_rank             int
         comment 'The priority, negated, of what is in the ready line; NULL while it waits.',
+    ready_kind             varchar(100) as (if(ready_rank is null, null, p_kind)) stored
+        comment 'The kind, of what is in the ready line; NULL while it waits.',
     ready_at               bigint
         comment 'Place in the ready line; NULL while it waits. Never changed by a reserve.',
     due_at                 bigint
@@ -80,7 +82,7 @@ create table if not exists delayed_queue (
         comment 'The semaphores that it needs a permit of to be delivered; NULL: none.',
     primary key (entry), -- serves: queue_ack, queue_extend, queue_nack, queue_move
     unique key delayed_queue_key (p_kind, p_key), -- serves: queue_push, queue_get, queue_remove
-    key delayed_queue_ready (p_kind, ready_rank, ready_at, entry), -- serves: queue_reserve, queue_pop, queue_peek
+    key delayed_queue_ready (ready_kind, ready_rank, ready_at, entry), -- serves: queue_reserve, queue_pop, queue_peek
     key delayed_queue_due (p_kind, due_at), -- serves: queue_reserve (what has come due), queue_peek
     constraint delayed_queue_one_payload check ((payload is null) <> (payload_bytes is null))
 ) engine = innodb collate exact

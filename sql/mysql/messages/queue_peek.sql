@@ -46,8 +46,7 @@ begin
         union all
         (select l.entry, 1 as part, l.ready_rank as turn, l.ready_at as place
             from delayed_queue l force index (delayed_queue_ready)
-            where l.p_kind = in_kind and l.ready_rank is not null and v_where is null
-            order by l.p_kind, l.ready_rank, l.ready_at, l.entry limit v_most)
+            where l.ready_kind = in_kind and v_where is null order by l.ready_rank, l.ready_at, l.entry limit v_most)
         union all
         (select t.entry, if(t.scheduled_at <= v_now, 1, 2), if(t.scheduled_at <= v_now, -t.priority, null), t.due_at
             from delayed_queue t force index (delayed_queue_due)

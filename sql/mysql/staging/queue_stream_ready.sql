@@ -15,7 +15,7 @@ begin
     call _queue_check_roles(json_array(in_kind));
     select not exists (select 1 from queue_kind k where k.p_kind = in_kind and k.paused)
         and (exists (select 1 from delayed_queue q force index (delayed_queue_ready)
-                where q.p_kind = in_kind and q.ready_rank between -32768 and 32768 and q.scheduled_at <= v_now)
+                where q.ready_kind = in_kind and q.scheduled_at <= v_now)
             or exists (select 1 from delayed_queue d force index (delayed_queue_due)
                 where d.p_kind = in_kind and d.due_at between 0 and v_now)
             or exists (select 1 from queue_inbox i where not i.taken)) as ready;

@@ -23,11 +23,11 @@ begin
     if not v_paused and v_until is null then
         -- without a lock first: mostly there is nothing, and locks would be taken on what others hold
         select q.entry into v_found from delayed_queue q force index (delayed_queue_ready)
-        where q.p_kind = in_kind and q.ready_rank between -32768 and 32768 and q.scheduled_at <= in_now limit 1;
+        where q.ready_kind = in_kind and q.scheduled_at <= in_now limit 1;
         if v_found is not null then
             set v_found = null;
             select q.entry into v_found from delayed_queue q force index (delayed_queue_ready)
-            where q.p_kind = in_kind and q.ready_rank between -32768 and 32768 and q.scheduled_at <= in_now
+            where q.ready_kind = in_kind and q.scheduled_at <= in_now
             order by q.ready_rank, q.ready_at, q.entry limit 1 for update skip locked;
         end if;
         if v_found is null then

@@ -36,8 +36,7 @@ begin
         select json_arrayagg(h.entry) into v_more
         from (
             select q.entry from delayed_queue q force index (delayed_queue_ready)
-            where q.p_kind = v_kind and q.ready_rank between -32768 and 32768 and q.reserved_by = in_worker
-                and q.scheduled_at > in_now limit v_left) h;
+            where q.ready_kind = v_kind and q.reserved_by = in_worker and q.scheduled_at > in_now limit v_left) h;
         set v_list = if(v_list is null, v_more, json_merge_preserve(v_list, coalesce(v_more, '[]')));
         set v_left = in_max - coalesce(json_length(v_list), 0);
     end while;
