@@ -32,4 +32,5 @@ def test_a_run_with_crashes_loses_nothing_and_gives_nothing_to_two(harness: Harn
     found = run(harness.url, tmp_path, strike, messages=MESSAGES, least=6)
     assert found.violations == []
     assert found.pushed == MESSAGES, "producers aren't struck"
+    assert found.faults > 5
     assert found.unanswered > 0, "no crash met a call"

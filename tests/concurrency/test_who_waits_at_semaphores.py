@@ -14,6 +14,16 @@ if TYPE_CHECKING:
     from tests.conformance.harness import Harness, Session
 
 
+def expired_hold(queue: Session, clock: Clock, keys_: str) -> None:
+    """Have the hold of the only permit of s expire while messages of kind k wait for it."""
+    queue.semaphore("s", 1)
+    queue.push("elsewhere", "a", 0, semaphores=["s"])
+    for key in keys_:
+        queue.push("k", key, 0, semaphores=["s"])
+    assert queue.reserve("elsewhere", timeout_seconds=1)
+    clock.advance(2)
+
+
 def test_who_finds_no_room_at_a_semaphore_keeps_nobody_waiting_there(
     queue: Session, connect: Connect
 ) -> None:
@@ -31,11 +41,7 @@ def test_who_finds_no_room_at_a_semaphore_keeps_nobody_waiting_there(
 def test_upkeep_waits_for_nobody_who_has_a_semaphore(
     queue: Session, connect: Connect, clock: Clock, upkeep: str
 ) -> None:
-    queue.semaphore("s", 1)
-    queue.push("elsewhere", "a", 0, semaphores=["s"])
-    queue.push("k", "b", 0, semaphores=["s"])
-    assert queue.reserve("elsewhere", timeout_seconds=1)
-    clock.advance(2)
+    expired_hold(queue, clock, "b")
     other = connect(autocommit=False)
     other.semaphore("s", 1)
     getattr(queue, upkeep)()
@@ -48,11 +54,7 @@ def test_upkeep_waits_for_nobody_who_has_a_semaphore(
 def test_a_look_for_room_goes_past_what_another_has_locked(
     queue: Session, connect: Connect, clock: Clock
 ) -> None:
-    queue.semaphore("s", 1)
-    for kind, key in (("elsewhere", "a"), ("k", "b"), ("k", "c")):
-        queue.push(kind, key, 0, semaphores=["s"])
-    assert queue.reserve("elsewhere", timeout_seconds=1)
-    clock.advance(2)
+    expired_hold(queue, clock, "bc")
     lock(connect(autocommit=False), "b", waits=True)
     assert keys(queue.reserve("k")) == ["c"]
 
@@ -139,11 +141,7 @@ def test_who_ends_a_group_locks_the_semaphores_of_what_follows_in_order(
 def test_who_looks_for_room_at_a_semaphore_waits_for_nobody(
     queue: Session, connect: Connect, clock: Clock
 ) -> None:
-    queue.semaphore("s", 1)
-    queue.push("elsewhere", "a", 0, semaphores=["s"])
-    queue.push("k", "b", 0, semaphores=["s"])
-    assert queue.reserve("elsewhere", timeout_seconds=1)
-    clock.advance(2)
+    expired_hold(queue, clock, "b")
     other = connect(autocommit=False)
     other.semaphore("s", 1)
     assert queue.reserve("k") == []
