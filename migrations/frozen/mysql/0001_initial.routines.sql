@@ -660,13 +660,11 @@ begin
         if substr(in_text, 6, 2) between 1 and 12 and left(in_text, 4) > 0 then
             set v_day = last_day(concat(left(in_text, 8), '01'));
         end if;
-        set v_month_day = substr(in_text, 9, 2);
-        set v_hour = left(v_clock, 2);
-        set v_minute = substr(v_clock, 4, 2);
-        set v_second = if(char_length(v_clock) > 5, substr(v_clock, 7, 2), 0);
-        set v_fraction = if(char_length(v_clock) > 9, rpad(substr(v_clock, 10), 6, '0'), 0);
-        set v_ahead_hours = if(v_offset = 'Z', 0, substr(v_offset, 2, 2));
-        set v_ahead_minutes = if(char_length(v_offset) > 3, right(v_offset, 2), 0);
+        set v_month_day = substr(in_text, 9, 2), v_hour = left(v_clock, 2), v_minute = substr(v_clock, 4, 2),
+            v_second = if(char_length(v_clock) > 5, substr(v_clock, 7, 2), 0),
+            v_fraction = if(char_length(v_clock) > 9, rpad(substr(v_clock, 10), 6, '0'), 0),
+            v_ahead_hours = if(v_offset = 'Z', 0, substr(v_offset, 2, 2)),
+            v_ahead_minutes = if(char_length(v_offset) > 3, right(v_offset, 2), 0);
         if v_day is not null and v_month_day between 1 and day(v_day) and v_ahead_hours < 16 and v_ahead_minutes < 60
             and (v_hour < 24 and v_minute < 60 and v_second <= 60 or v_hour = 24
                 and v_minute + v_second + v_fraction = 0) then
@@ -920,10 +918,9 @@ begin
             call _queue_check_headers(json_extract(in_options, '$.headers'), 'headers', out_headers);
         end if;
         if json_contains_path(in_options, 'one', '$.attempts', '$.max_attempts') then
-            call _queue_integer(in_options, 'attempts', 0, 1000000000, v_value);
-            set out_attempts = coalesce(v_value, 0);
-            call _queue_integer(in_options, 'max_attempts', 1, 1000000000, v_value);
-            set out_max_attempts = v_value;
+            call _queue_integer(in_options, 'attempts', 0, 1000000000, out_attempts);
+            call _queue_integer(in_options, 'max_attempts', 1, 1000000000, out_max_attempts);
+            set out_attempts = coalesce(out_attempts, 0);
         end if;
         if json_contains_path(in_options, 'one', '$.on_duplicate') then
             call _queue_text(in_options, 'on_duplicate', v_text);
@@ -940,19 +937,15 @@ begin
             if char_length(v_text) not between 1 and 200 then
                 call _queue_fail('PQ002', 'order_key', v_text, 'must have 1 to 200 characters');
             end if;
-            set out_order = v_text;
-            set out_route = nullif(json_extract(in_options, '$.route'), 'null');
-            if json_type(out_route) = 'ARRAY' then
-                select count(*) into v_bad from json_table(out_route, '$[*]' columns (kind json path '$')) r
-                where json_type(r.kind) <> 'STRING' or char_length(json_unquote(r.kind)) not between 1 and 95;
-            end if;
+            set out_order = v_text, out_route = nullif(json_extract(in_options, '$.route'), 'null');
+            select count(*) into v_bad from json_table(out_route, '$[*]' columns (kind json path '$')) r
+            where json_type(r.kind) <> 'STRING' or char_length(json_unquote(r.kind)) not between 1 and 95;
             if json_type(out_route) <> 'ARRAY' or json_length(out_route) > 32 or v_bad > 0 then
                 call _queue_fail('PQ002', 'route', out_route,
                     'must be an array of at most 32 kinds of 1 to 95 characters');
             elseif json_length(out_route) = 0 then
                 set out_route = null;
-            end if;
-            if out_route is not null then
+            elseif out_route is not null then
                 call _queue_check_roles(out_route);
             end if;
             call _queue_text(in_options, 'group', v_text);
@@ -1004,8 +997,8 @@ begin
     end if;
     set v_names = json_keys(v_own);
     while v_defaults <> '{}' and i < json_length(v_names) do
-        set v_defaults = json_remove(v_defaults, concat('$.', json_extract(v_names, concat('$[', i, ']'))));
-        set i = i + 1;
+        set v_defaults = json_remove(v_defaults, concat('$.', json_extract(v_names, concat('$[', i, ']')))),
+            i = i + 1;
     end while;
     call _queue_push_options(json_merge_preserve(v_defaults, v_own), in_now, out_scheduled_at, out_priority,
         out_headers, out_attempts, out_max_attempts, out_on_duplicate, out_route, out_order, out_semaphores);
@@ -1250,9 +1243,7 @@ push: begin
     declare v_order varchar(200) character set utf8mb4 collate /*!80017 utf8mb4_0900_bin *//*M!100600 utf8mb4_nopad_bin */;
     declare continue handler for not found begin end;
     call queue_now(v_now);
-    if in_payload_bytes is null then
-        set in_payload = coalesce(in_payload, 'null');
-    end if;
+    set in_payload = coalesce(in_payload, if(in_payload_bytes is null, 'null', null));
     call _queue_check_kind(in_kind, 95, 'kind');
     set out_key = in_key;
     if in_key is null then
@@ -1284,44 +1275,71 @@ drop procedure if exists _queue_push_plain;
 create procedure _queue_push_plain(in in_kind text character set utf8mb4 collate /*!80017 utf8mb4_0900_bin *//*M!100600 utf8mb4_nopad_bin */, in in_messages longtext character set utf8mb4,
     in in_now bigint, in in_scheduled_at bigint, in in_priority smallint, in in_headers longtext character set utf8mb4,
     in in_attempts int, in in_max_attempts int, out out_outcomes longtext character set ascii)
-    comment 'queue_push_many for messages that are a key and a payload each, in a few statements for all of them; taken
-keys are left alone.
-A payload must be small beside sort_buffer_size: MySQL sorts it with its key, and fails where it can''t.
+    comment 'queue_push_many for messages that are a key and a payload each, perhaps with a time, a priority and headers
+of their own, in a few statements for all of them; taken keys are left alone.
+Payload and headers must be small beside sort_buffer_size: MySQL sorts them with the key, and fails where it can''t.
 in_kind, in_messages: those of queue_push_many, an array. in_now: the time of the call. The other parameters are the
-columns, the same for all.
+columns, of all messages that don''t say otherwise.
 out_outcomes: a letter a message, in their order: c for created, i for ignored; NULL where one of them is something
-else, which is left to _queue_push_batch.
+else, or has what may be wrong, which is left to _queue_push_batch.
 Locks: keys are put in in their order; a key that is there already is seen without a lock, as in _queue_put.
 differs: on PostgreSQL it is a part of _queue_push_batch.'
 begin
-    declare v_entries longtext character set ascii;
-    declare v_odd int;
+    declare v_list, v_entries, v_own longtext character set ascii;
+    declare v_odd, v_more int;
     declare v_shift bigint;
     call _queue_epoch(v_shift);
-    -- the numbers of the entries, of 19 digits each, in the order of the batch; regexp_replace took longer than all the
-    -- rest
+    -- the numbers of the entries, of 19 digits each, in the order of the batch
     /*M!100600 set statement group_concat_max_len = 1000000000 for */
-    select replace(replace(replace(replace(json_arrayagg(m.entry), '[', ''), '"', ''), ',', ''), ' ', ''),
-        sum(not m.plain)
-    into v_entries, v_odd
+    select json_arrayagg(m.entry), sum(not m.plain), sum(m.more) into v_list, v_odd, v_more
     from (
         select lpad(((uuid_short() << 8) & 9223372036854775807) + v_shift, 19, '0') as entry,
-            (json_length(j.message) = 2 and json_type(j.name) = 'STRING'
-            and char_length(j.p_key) between 1 and 200
-                and length(j.payload) <= @@sort_buffer_size div 16) is true as plain
+            (json_type(j.name) = 'STRING' and char_length(j.p_key) between 1 and 200
+                and length(j.payload) <= @@sort_buffer_size div 16) is true as plain,
+            json_length(j.message) <> 2 as more
         from json_table(in_messages, '$[*]' columns (message json path '$', name json path '$.key',
             p_key varchar(201) character set utf8mb4 path '$.key', payload json path '$.payload')) j
             limit 1000000000) m;
-    set out_outcomes = null;
+    -- regexp_replace took longer than all the rest
+    set v_entries = replace(replace(replace(replace(v_list, '[', ''), '"', ''), ',', ''), ' ', '');
+    if v_odd = 0 and v_more > 0 then
+        -- the times and the priorities
+        /*M!100600 set statement group_concat_max_len = 1000000000 for */
+        select replace(replace(replace(replace(json_arrayagg(m.own), '[', ''), '"', ''), ',', ''), ' ', ''),
+            sum(not m.plain)
+        into v_own, v_odd
+        from (
+            select concat(lpad(r.at, 18, '0'), lpad(32768e0 + r.grade, 5, '0')) as own,
+                (json_length(r.message) = 2 + (r.delay is not null) + (r.time is not null) + (r.priority is not null)
+                    + (r.headers is not null) and locate('\\', json_keys(r.message)) = 0
+                and r.at between 100000000000000 and 253402300799999999 and r.grade between -32768 and 32767
+                and (r.time like r.at) is not false and (r.priority like r.grade) is not false
+                and (r.delay is null or r.time is null and json_type(r.delay) in ('INTEGER', 'UNSIGNED INTEGER',
+                    'DOUBLE') and r.delay + 0e0 >= 0)
+                and (r.headers is null or json_type(r.headers) = 'OBJECT' and json_length(r.headers) > 0
+                    and locate('[', r.headers) = 0 and locate('{', r.headers, 2) = 0
+                    and length(r.message) <= @@sort_buffer_size div 16)) is true as plain
+            from (
+                select j.*, coalesce(cast(j.priority as signed), in_priority) as grade,
+                    coalesce(cast(j.time as signed), cast(in_now + round(cast(concat(j.delay) as decimal(60,30)), 6)
+                        * 1000000 as signed), in_scheduled_at) as at
+                from json_table(in_messages, '$[*]' columns (message json path '$', priority json path '$.priority',
+                    delay json path '$.delay_seconds', time json path '$.scheduled_at',
+                    headers json path '$.headers')) j) r
+            limit 1000000000) m;
+    end if;
     if v_odd = 0 then
         insert into delayed_queue (entry, p_kind, p_key, payload, headers, priority, scheduled_at,
             scheduled_at_initially, created_at, attempts, max_attempts, ready_rank, ready_at, due_at)
-        select cast(substr(v_entries, 19 * r.place - 18, 19) as signed), in_kind, r.p_key, r.payload, in_headers,
-            in_priority, in_scheduled_at, in_scheduled_at, in_now, in_attempts, in_max_attempts,
-            if(in_scheduled_at <= in_now, -in_priority, null), if(in_scheduled_at <= in_now, in_scheduled_at, null),
-            if(in_scheduled_at > in_now, in_scheduled_at, null)
-        from json_table(in_messages, '$[*]' columns (place for ordinality,
-                p_key varchar(200) character set utf8mb4 collate /*!80017 utf8mb4_0900_bin *//*M!100600 utf8mb4_nopad_bin */ path '$.key', payload json path '$.payload')) r
+        select cast(substr(v_entries, 19 * r.place - 18, 19) as signed), in_kind, r.p_key, r.payload,
+            coalesce(json_extract(r.headers, '$'), in_headers), r.priority, r.at, r.at, in_now, in_attempts,
+            in_max_attempts, if(r.at <= in_now, -r.priority, null), if(r.at <= in_now, r.at, null),
+            if(r.at > in_now, r.at, null)
+        from (
+            select j.*, if(v_own is null, in_scheduled_at, cast(substr(v_own, 23 * j.place - 22, 18) as signed)) as at,
+                if(v_own is null, in_priority, cast(substr(v_own, 23 * j.place - 4, 5) as signed) - 32768) as priority
+            from json_table(in_messages, '$[*]' columns (place for ordinality, p_key varchar(200) character set utf8mb4 collate /*!80017 utf8mb4_0900_bin *//*M!100600 utf8mb4_nopad_bin */
+                path '$.key', payload json path '$.payload', headers json path '$.headers')) j) r
             left join delayed_queue q force index (delayed_queue_key) on q.p_kind = in_kind and q.p_key = r.p_key
         where q.entry is null
         order by r.p_key, r.place
@@ -1332,9 +1350,8 @@ begin
             '') into out_outcomes
         from (
             select if(q.entry is null, 'i', 'c') as letter
-            from json_table(in_messages, '$[*]' columns (place for ordinality)) r
-                left join delayed_queue q force index (primary)
-                    on q.entry = cast(substr(v_entries, 19 * r.place - 18, 19) as signed)
+            from json_table(v_list, '$[*]' columns (place for ordinality, entry bigint path '$')) r
+                left join delayed_queue q force index (primary) on q.entry = r.entry
             order by r.place limit 1000000000) s;
     end if;
 end;
@@ -1346,7 +1363,8 @@ drop procedure if exists _queue_push_batch;
 create procedure _queue_push_batch(in in_kind text character set utf8mb4 collate /*!80017 utf8mb4_0900_bin *//*M!100600 utf8mb4_nopad_bin */, in in_messages longtext character set utf8mb4,
     in in_options longtext character set utf8mb4, in in_now bigint, out out_outcomes longtext character set ascii,
     out out_made longtext character set ascii)
-    comment 'queue_push_many message by message: where some have options, or their kind has a shape or remembers keys.
+    comment 'queue_push_many message by message: where _queue_push_plain leaves a batch, or their kind has a shape or
+remembers keys.
 in_kind, in_messages, in_options, the errors and the locks: those of queue_push_many, kind and messages checked. in_now:
 the time of the call. out_outcomes: a letter a message, in their order: c for created, i for
 ignored, r for replaced, h for held. out_made: 36 characters a message, the key that was made where it came without;
@@ -1571,10 +1589,9 @@ begin
     begin declare v_own boolean; declare v_tries int default 0; again: loop begin
         declare v_now, v_at bigint;
         declare v_keeps, v_draining, v_restricted boolean default false;
-        declare v_headers longtext character set utf8mb4;
+        declare v_headers, v_none longtext character set utf8mb4;
         declare v_priority smallint;
         declare v_attempts, v_max_attempts int;
-        declare v_none longtext character set utf8mb4;
         declare v_on_duplicate varchar(20) character set utf8mb4;
         declare continue handler for not found begin end;
         declare exit handler for 1213, 1020 call _queue_retry(v_own, v_tries);
@@ -1868,8 +1885,7 @@ begin
         from json_table(in_entries, '$[*]' columns (entry bigint path '$')) j
             straight_join delayed_queue q force index (primary) on q.entry = j.entry
         order by q.p_key, q.p_kind for update /*!80000 of q */;
-    set out_ended = 0;
-    set out_expired = 0;
+    set out_ended = 0, out_expired = 0;
     open c;
     messages: loop
         begin
@@ -1891,8 +1907,7 @@ begin
             call _queue_bury(v_entry, coalesce(concat('payload ', v_misfit), 'expired'), in_now);
         end if;
         if v_pending or v_last or v_misfit is not null then
-            set out_ended = out_ended + 1;
-            set out_expired = out_expired + v_held;
+            set out_ended = out_ended + 1, out_expired = out_expired + v_held;
         end if;
     end loop;
     close c;
@@ -2936,8 +2951,7 @@ begin
     declare v_at bigint;
     declare v_priority smallint;
     declare v_attempts, v_max_attempts int;
-    declare v_headers, v_key longtext character set utf8mb4;
-    declare v_none longtext character set utf8mb4;
+    declare v_headers, v_key, v_none longtext character set utf8mb4;
     declare v_on_duplicate varchar(20) character set utf8mb4;
     call _queue_check_kind(in_to_kind, 95, concat(in_place, 'to_kind'));
     if in_options is not null then
@@ -3021,9 +3035,8 @@ Locks: as _queue_end; waits for a transaction that is putting the same dead lett
 differs: one message, because a procedure has no arrays; whoever ends many goes by their keys.'
 begin
     declare v_kind, v_to_kind, v_source_kind varchar(100) character set utf8mb4 collate /*!80017 utf8mb4_0900_bin *//*M!100600 utf8mb4_nopad_bin */;
-    declare v_key, v_source_key varchar(200) character set utf8mb4 collate /*!80017 utf8mb4_0900_bin *//*M!100600 utf8mb4_nopad_bin */;
+    declare v_key, v_source_key, v_order varchar(200) character set utf8mb4 collate /*!80017 utf8mb4_0900_bin *//*M!100600 utf8mb4_nopad_bin */;
     declare v_payload, v_headers, v_errors, v_route, v_semaphores, v_roles longtext character set utf8mb4;
-    declare v_order varchar(200) character set utf8mb4 collate /*!80017 utf8mb4_0900_bin *//*M!100600 utf8mb4_nopad_bin */;
     declare v_bytes longblob;
     declare v_priority, v_source_priority smallint;
     declare v_initially, v_member bigint;
@@ -3206,8 +3219,7 @@ Locks: the message, and its key in the target.
 differs: the result is a parameter, out_outcome.'
 move: begin
     declare v_kind varchar(100) character set utf8mb4 collate /*!80017 utf8mb4_0900_bin *//*M!100600 utf8mb4_nopad_bin */;
-    declare v_key text character set utf8mb4 collate /*!80017 utf8mb4_0900_bin *//*M!100600 utf8mb4_nopad_bin */;
-    declare v_other_key text character set utf8mb4 collate /*!80017 utf8mb4_0900_bin *//*M!100600 utf8mb4_nopad_bin */;
+    declare v_key, v_other_key text character set utf8mb4 collate /*!80017 utf8mb4_0900_bin *//*M!100600 utf8mb4_nopad_bin */;
     declare v_payload, v_headers, v_other_headers, v_shape, v_route, v_semaphores longtext character set utf8mb4;
     declare v_bytes longblob;
     declare v_priority, v_other_priority smallint;
@@ -3228,8 +3240,7 @@ move: begin
     end if;
     call _queue_end(in_entry, 'moved', in_to_kind, in_now);
     if json_contains_path(in_options, 'one', '$.payload') then
-        set v_payload = json_extract(in_options, '$.payload');
-        set v_bytes = null;
+        set v_payload = json_extract(in_options, '$.payload'), v_bytes = null;
     end if;
     select k.payload_shape, k.draining and in_to_kind <> v_kind into v_shape, v_draining
     from queue_kind k where k.p_kind = in_to_kind;
@@ -3576,16 +3587,14 @@ differs: one message, because a procedure has no arrays; that it names semaphore
 is plain ends in one statement in _queue_ack, and many together in _queue_end_many.'
 begin
     declare v_kind varchar(100) character set utf8mb4 collate /*!80017 utf8mb4_0900_bin *//*M!100600 utf8mb4_nopad_bin */;
-    declare v_key varchar(200) character set utf8mb4 collate /*!80017 utf8mb4_0900_bin *//*M!100600 utf8mb4_nopad_bin */;
+    declare v_key, v_order varchar(200) character set utf8mb4 collate /*!80017 utf8mb4_0900_bin *//*M!100600 utf8mb4_nopad_bin */;
     declare v_payload, v_headers, v_route, v_semaphores longtext character set utf8mb4;
     declare v_bytes longblob;
     declare v_priority smallint;
-    declare v_max_attempts int;
+    declare v_max_attempts, v_deliveries int;
     declare v_at, v_member, v_entry bigint;
     declare v_pending, v_history, v_dedup, v_logs, v_pushed boolean;
-    declare v_deliveries int;
     declare v_outcome varchar(10) character set utf8mb4;
-    declare v_order varchar(200) character set utf8mb4 collate /*!80017 utf8mb4_0900_bin *//*M!100600 utf8mb4_nopad_bin */;
     declare continue handler for not found begin end;
     select q.p_kind, q.p_key, q.pending, q.source_kind is null, q.deliveries, q.order_key, q.semaphores
     into v_kind, v_key, v_pending, v_pushed, v_deliveries, v_order, v_semaphores
@@ -3941,8 +3950,7 @@ begin
         end loop;
         close a;
         call _queue_check_roles(json_extract(in_moves, '$[*].to_kind'));
-        set v_done = false;
-        set v_outcomes = repeat('l', v_number);
+        set v_done = false, v_outcomes = repeat('l', v_number);
         call _queue_lock_moves(v_list, in_moves);
         open c;
         moves: loop
@@ -4115,8 +4123,7 @@ begin
             into v_kind, v_key, v_payload, v_bytes, v_headers, v_priority, v_errors, v_initially, v_route, v_member,
                 v_order, v_semaphores
             from delayed_queue q where q.entry = v_entry for update;
-            set v_outcome = 'ignored';
-            set v_created = null;
+            set v_outcome = 'ignored', v_created = null;
             -- not EXISTS in an IF, which would lock the row
             select max(k.draining) into v_draining from queue_kind k where k.p_kind = v_kind;
             if v_draining is not true then
@@ -5958,8 +5965,7 @@ Locks: the groups, shared, in the order of their names: they can''t finish befor
 that is finishing.
 differs: one list in place of two arrays; the last 8 bits of an entry are the server''s id.'
 begin
-    declare v_name varchar(100) character set utf8mb4 collate /*!80017 utf8mb4_0900_bin *//*M!100600 utf8mb4_nopad_bin */;
-    declare v_found varchar(100) character set utf8mb4 collate /*!80017 utf8mb4_0900_bin *//*M!100600 utf8mb4_nopad_bin */;
+    declare v_name, v_found varchar(100) character set utf8mb4 collate /*!80017 utf8mb4_0900_bin *//*M!100600 utf8mb4_nopad_bin */;
     declare v_finished_at bigint;
     declare v_done boolean default false;
     declare c cursor for
@@ -6309,10 +6315,9 @@ out_answer: a JSON array of arrays: kind, scheduled_at, outcome.
 differs: on PostgreSQL it is a part of queue_publish.'
 begin
     declare v_at, v_one_at, v_entry, v_since bigint;
-    declare v_headers, v_taken longtext character set utf8mb4;
+    declare v_headers, v_taken, v_none longtext character set utf8mb4;
     declare v_priority smallint;
     declare v_attempts, v_max_attempts int;
-    declare v_none longtext character set utf8mb4;
     declare v_on_duplicate varchar(20) character set utf8mb4;
     declare v_outcome varchar(10) character set utf8mb4;
     declare v_kind text character set utf8mb4 collate /*!80017 utf8mb4_0900_bin *//*M!100600 utf8mb4_nopad_bin */;
@@ -8496,9 +8501,7 @@ begin
                 call _queue_check_json(v_payload, 'PQ003', 'payload');
             end;
         end if;
-        if v_bytes is null then
-            set v_payload = coalesce(v_payload, 'null');
-        end if;
+        set v_payload = coalesce(v_payload, if(v_bytes is null, 'null', null));
         call _queue_put(v_entry, v_kind, v_key, v_payload, v_bytes, null, 0, in_now, in_now, 0, null, 'ignore', null,
             null, null, null, null, null, v_at, v_outcome);
         if v_outcome = 'created' then
@@ -8639,10 +8642,8 @@ begin
     declare v_bad longtext character set utf8mb4;
     declare v_found, v_special int;
     declare v_counted boolean;
-    if in_parts is not null then
-        call _queue_check_json(in_parts, 'PQ003', 'parts');
-    end if;
-    if in_parts is null or json_type(in_parts) <> 'ARRAY' then
+    call _queue_check_json(coalesce(in_parts, 'null'), 'PQ003', 'parts');
+    if coalesce(json_type(in_parts), 'NULL') <> 'ARRAY' then
         call _queue_fail('PQ001', 'parts', in_parts, 'must be a JSON array of {part, messages}');
     end if;
     select min(j.one), sum(j.messages) into v_bad, v_expected from (
@@ -8759,16 +8760,14 @@ Locks: as queue_push.
 differs: on PostgreSQL the trigger of queue_inbox does it.'
 begin
     declare v_done boolean default false;
-    declare v_id bigint;
+    declare v_id, v_at bigint;
     declare v_kind, v_key text character set utf8mb4 collate /*!80017 utf8mb4_0900_bin *//*M!100600 utf8mb4_nopad_bin */;
     declare v_payload, v_headers longtext character set utf8mb4;
     declare v_bytes longblob;
-    declare v_priority, v_attempts, v_max_attempts int;
+    declare v_priority, v_attempts, v_max_attempts, v_number int;
     declare v_delay decimal(30,6);
-    declare v_at bigint;
     declare v_error varchar(128) character set utf8mb4;
     declare v_state char(5) character set utf8mb4;
-    declare v_number int;
     declare c cursor for
         select s.id from json_table(in_parts, '$[*]' columns (part bigint path '$.part')) j
             straight_join queue_stage s force index (queue_stage_of_part) on s.part = j.part

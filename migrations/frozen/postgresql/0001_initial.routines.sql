@@ -1174,7 +1174,7 @@ Result: a row a message, in their order, which is that of their entries too.
 Errors: PQ00A where it has to be made again.
 Locks: with order keys as _queue_line; with in_changes what has one of the keys, in the order of the entries; waits
 for other transactions that are putting one of the keys.
-differs: on MariaDB and MySQL there is _queue_push_plain besides, for messages with a key and a payload only.$$;
+differs: on MariaDB and MySQL there is _queue_push_plain besides, for messages without the rarer options.$$;
 --;
 -- calls: _queue_check_payload, _queue_is_heard, _queue_key, _queue_push, _queue_wake, queue_now
 -- changes: delayed_queue

@@ -39,8 +39,8 @@ begin
     end if;
     set v_names = json_keys(v_own);
     while v_defaults <> '{}' and i < json_length(v_names) do
-        set v_defaults = json_remove(v_defaults, concat('$.', json_extract(v_names, concat('$[', i, ']'))));
-        set i = i + 1;
+        set v_defaults = json_remove(v_defaults, concat('$.', json_extract(v_names, concat('$[', i, ']')))),
+            i = i + 1;
     end while;
     call _queue_push_options(json_merge_preserve(v_defaults, v_own), in_now, out_scheduled_at, out_priority,
         out_headers, out_attempts, out_max_attempts, out_on_duplicate, out_route, out_order, out_semaphores);

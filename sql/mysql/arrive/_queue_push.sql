@@ -20,9 +20,7 @@ push: begin
     declare v_order varchar(200) collate exact;
     declare continue handler for not found begin end;
     call queue_now(v_now);
-    if in_payload_bytes is null then
-        set in_payload = coalesce(in_payload, 'null');
-    end if;
+    set in_payload = coalesce(in_payload, if(in_payload_bytes is null, 'null', null));
     call _queue_check_kind(in_kind, 95, 'kind');
     set out_key = in_key;
     if in_key is null then

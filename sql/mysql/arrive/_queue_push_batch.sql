@@ -5,7 +5,8 @@ delimiter $$
 create procedure _queue_push_batch(in in_kind text collate exact, in in_messages longtext character set utf8mb4,
     in in_options longtext character set utf8mb4, in in_now bigint, out out_outcomes longtext character set ascii,
     out out_made longtext character set ascii)
-    comment 'queue_push_many message by message: where some have options, or their kind has a shape or remembers keys.
+    comment 'queue_push_many message by message: where _queue_push_plain leaves a batch, or their kind has a shape or
+remembers keys.
 in_kind, in_messages, in_options, the errors and the locks: those of queue_push_many, kind and messages checked. in_now:
 the time of the call. out_outcomes: a letter a message, in their order: c for created, i for
 ignored, r for replaced, h for held. out_made: 36 characters a message, the key that was made where it came without;

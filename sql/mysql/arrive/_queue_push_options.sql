@@ -42,10 +42,9 @@ begin
             call _queue_check_headers(json_extract(in_options, '$.headers'), 'headers', out_headers);
         end if;
         if json_contains_path(in_options, 'one', '$.attempts', '$.max_attempts') then
-            call _queue_integer(in_options, 'attempts', 0, 1000000000, v_value);
-            set out_attempts = coalesce(v_value, 0);
-            call _queue_integer(in_options, 'max_attempts', 1, 1000000000, v_value);
-            set out_max_attempts = v_value;
+            call _queue_integer(in_options, 'attempts', 0, 1000000000, out_attempts);
+            call _queue_integer(in_options, 'max_attempts', 1, 1000000000, out_max_attempts);
+            set out_attempts = coalesce(out_attempts, 0);
         end if;
         if json_contains_path(in_options, 'one', '$.on_duplicate') then
             call _queue_text(in_options, 'on_duplicate', v_text);
@@ -62,19 +61,15 @@ begin
             if char_length(v_text) not between 1 and 200 then
                 call _queue_fail('PQ002', 'order_key', v_text, 'must have 1 to 200 characters');
             end if;
-            set out_order = v_text;
-            set out_route = nullif(json_extract(in_options, '$.route'), 'null');
-            if json_type(out_route) = 'ARRAY' then
-                select count(*) into v_bad from json_table(out_route, '$[*]' columns (kind json path '$')) r
-                where json_type(r.kind) <> 'STRING' or char_length(json_unquote(r.kind)) not between 1 and 95;
-            end if;
+            set out_order = v_text, out_route = nullif(json_extract(in_options, '$.route'), 'null');
+            select count(*) into v_bad from json_table(out_route, '$[*]' columns (kind json path '$')) r
+            where json_type(r.kind) <> 'STRING' or char_length(json_unquote(r.kind)) not between 1 and 95;
             if json_type(out_route) <> 'ARRAY' or json_length(out_route) > 32 or v_bad > 0 then
                 call _queue_fail('PQ002', 'route', out_route,
                     'must be an array of at most 32 kinds of 1 to 95 characters');
             elseif json_length(out_route) = 0 then
                 set out_route = null;
-            end if;
-            if out_route is not null then
+            elseif out_route is not null then
                 call _queue_check_roles(out_route);
             end if;
             call _queue_text(in_options, 'group', v_text);

@@ -5,44 +5,71 @@ delimiter $$
 create procedure _queue_push_plain(in in_kind text collate exact, in in_messages longtext character set utf8mb4,
     in in_now bigint, in in_scheduled_at bigint, in in_priority smallint, in in_headers longtext character set utf8mb4,
     in in_attempts int, in in_max_attempts int, out out_outcomes longtext character set ascii)
-    comment 'queue_push_many for messages that are a key and a payload each, in a few statements for all of them; taken
-keys are left alone.
-A payload must be small beside sort_buffer_size: MySQL sorts it with its key, and fails where it can''t.
+    comment 'queue_push_many for messages that are a key and a payload each, perhaps with a time, a priority and headers
+of their own, in a few statements for all of them; taken keys are left alone.
+Payload and headers must be small beside sort_buffer_size: MySQL sorts them with the key, and fails where it can''t.
 in_kind, in_messages: those of queue_push_many, an array. in_now: the time of the call. The other parameters are the
-columns, the same for all.
+columns, of all messages that don''t say otherwise.
 out_outcomes: a letter a message, in their order: c for created, i for ignored; NULL where one of them is something
-else, which is left to _queue_push_batch.
+else, or has what may be wrong, which is left to _queue_push_batch.
 Locks: keys are put in in their order; a key that is there already is seen without a lock, as in _queue_put.
 differs: on PostgreSQL it is a part of _queue_push_batch.'
 begin
-    declare v_entries longtext character set ascii;
-    declare v_odd int;
+    declare v_list, v_entries, v_own longtext character set ascii;
+    declare v_odd, v_more int;
     declare v_shift bigint;
     call _queue_epoch(v_shift);
-    -- the numbers of the entries, of 19 digits each, in the order of the batch; regexp_replace took longer than all the
-    -- rest
+    -- the numbers of the entries, of 19 digits each, in the order of the batch
     /*M!100600 set statement group_concat_max_len = 1000000000 for */
-    select replace(replace(replace(replace(json_arrayagg(m.entry), '[', ''), '"', ''), ',', ''), ' ', ''),
-        sum(not m.plain)
-    into v_entries, v_odd
+    select json_arrayagg(m.entry), sum(not m.plain), sum(m.more) into v_list, v_odd, v_more
     from (
         select lpad(((uuid_short() << 8) & 9223372036854775807) + v_shift, 19, '0') as entry,
-            (json_length(j.message) = 2 and json_type(j.name) = 'STRING'
-            and char_length(j.p_key) between 1 and 200
-                and length(j.payload) <= @@sort_buffer_size div 16) is true as plain
+            (json_type(j.name) = 'STRING' and char_length(j.p_key) between 1 and 200
+                and length(j.payload) <= @@sort_buffer_size div 16) is true as plain,
+            json_length(j.message) <> 2 as more
         from json_table(in_messages, '$[*]' columns (message json path '$', name json path '$.key',
             p_key varchar(201) character set utf8mb4 path '$.key', payload json path '$.payload')) j
             limit 1000000000) m;
-    set out_outcomes = null;
+    -- regexp_replace took longer than all the rest
+    set v_entries = replace(replace(replace(replace(v_list, '[', ''), '"', ''), ',', ''), ' ', '');
+    if v_odd = 0 and v_more > 0 then
+        -- the times and the priorities
+        /*M!100600 set statement group_concat_max_len = 1000000000 for */
+        select replace(replace(replace(replace(json_arrayagg(m.own), '[', ''), '"', ''), ',', ''), ' ', ''),
+            sum(not m.plain)
+        into v_own, v_odd
+        from (
+            select concat(lpad(r.at, 18, '0'), lpad(32768e0 + r.grade, 5, '0')) as own,
+                (json_length(r.message) = 2 + (r.delay is not null) + (r.time is not null) + (r.priority is not null)
+                    + (r.headers is not null) and locate('\\', json_keys(r.message)) = 0
+                and r.at between 100000000000000 and 253402300799999999 and r.grade between -32768 and 32767
+                and (r.time like r.at) is not false and (r.priority like r.grade) is not false
+                and (r.delay is null or r.time is null and json_type(r.delay) in ('INTEGER', 'UNSIGNED INTEGER',
+                    'DOUBLE') and r.delay + 0e0 >= 0)
+                and (r.headers is null or json_type(r.headers) = 'OBJECT' and json_length(r.headers) > 0
+                    and locate('[', r.headers) = 0 and locate('{', r.headers, 2) = 0
+                    and length(r.message) <= @@sort_buffer_size div 16)) is true as plain
+            from (
+                select j.*, coalesce(cast(j.priority as signed), in_priority) as grade,
+                    coalesce(cast(j.time as signed), cast(in_now + round(cast(concat(j.delay) as decimal(60,30)), 6)
+                        * 1000000 as signed), in_scheduled_at) as at
+                from json_table(in_messages, '$[*]' columns (message json path '$', priority json path '$.priority',
+                    delay json path '$.delay_seconds', time json path '$.scheduled_at',
+                    headers json path '$.headers')) j) r
+            limit 1000000000) m;
+    end if;
     if v_odd = 0 then
         insert into delayed_queue (entry, p_kind, p_key, payload, headers, priority, scheduled_at,
             scheduled_at_initially, created_at, attempts, max_attempts, ready_rank, ready_at, due_at)
-        select cast(substr(v_entries, 19 * r.place - 18, 19) as signed), in_kind, r.p_key, r.payload, in_headers,
-            in_priority, in_scheduled_at, in_scheduled_at, in_now, in_attempts, in_max_attempts,
-            if(in_scheduled_at <= in_now, -in_priority, null), if(in_scheduled_at <= in_now, in_scheduled_at, null),
-            if(in_scheduled_at > in_now, in_scheduled_at, null)
-        from json_table(in_messages, '$[*]' columns (place for ordinality,
-                p_key varchar(200) collate exact path '$.key', payload json path '$.payload')) r
+        select cast(substr(v_entries, 19 * r.place - 18, 19) as signed), in_kind, r.p_key, r.payload,
+            coalesce(json_extract(r.headers, '$'), in_headers), r.priority, r.at, r.at, in_now, in_attempts,
+            in_max_attempts, if(r.at <= in_now, -r.priority, null), if(r.at <= in_now, r.at, null),
+            if(r.at > in_now, r.at, null)
+        from (
+            select j.*, if(v_own is null, in_scheduled_at, cast(substr(v_own, 23 * j.place - 22, 18) as signed)) as at,
+                if(v_own is null, in_priority, cast(substr(v_own, 23 * j.place - 4, 5) as signed) - 32768) as priority
+            from json_table(in_messages, '$[*]' columns (place for ordinality, p_key varchar(200) collate exact
+                path '$.key', payload json path '$.payload', headers json path '$.headers')) j) r
             left join delayed_queue q force index (delayed_queue_key) on q.p_kind = in_kind and q.p_key = r.p_key
         where q.entry is null
         order by r.p_key, r.place
@@ -53,9 +80,8 @@ begin
             '') into out_outcomes
         from (
             select if(q.entry is null, 'i', 'c') as letter
-            from json_table(in_messages, '$[*]' columns (place for ordinality)) r
-                left join delayed_queue q force index (primary)
-                    on q.entry = cast(substr(v_entries, 19 * r.place - 18, 19) as signed)
+            from json_table(v_list, '$[*]' columns (place for ordinality, entry bigint path '$')) r
+                left join delayed_queue q force index (primary) on q.entry = r.entry
             order by r.place limit 1000000000) s;
     end if;
 end $$

@@ -19,10 +19,9 @@ begin
     begin atomic
         declare v_now, v_at bigint;
         declare v_keeps, v_draining, v_restricted boolean default false;
-        declare v_headers longtext character set utf8mb4;
+        declare v_headers, v_none longtext character set utf8mb4;
         declare v_priority smallint;
         declare v_attempts, v_max_attempts int;
-        declare v_none longtext character set utf8mb4;
         declare v_on_duplicate varchar(20) character set utf8mb4;
         declare continue handler for not found begin end;
         set v_outcomes = null, v_made = null;

@@ -21,13 +21,11 @@ begin
         if substr(in_text, 6, 2) between 1 and 12 and left(in_text, 4) > 0 then
             set v_day = last_day(concat(left(in_text, 8), '01'));
         end if;
-        set v_month_day = substr(in_text, 9, 2);
-        set v_hour = left(v_clock, 2);
-        set v_minute = substr(v_clock, 4, 2);
-        set v_second = if(char_length(v_clock) > 5, substr(v_clock, 7, 2), 0);
-        set v_fraction = if(char_length(v_clock) > 9, rpad(substr(v_clock, 10), 6, '0'), 0);
-        set v_ahead_hours = if(v_offset = 'Z', 0, substr(v_offset, 2, 2));
-        set v_ahead_minutes = if(char_length(v_offset) > 3, right(v_offset, 2), 0);
+        set v_month_day = substr(in_text, 9, 2), v_hour = left(v_clock, 2), v_minute = substr(v_clock, 4, 2),
+            v_second = if(char_length(v_clock) > 5, substr(v_clock, 7, 2), 0),
+            v_fraction = if(char_length(v_clock) > 9, rpad(substr(v_clock, 10), 6, '0'), 0),
+            v_ahead_hours = if(v_offset = 'Z', 0, substr(v_offset, 2, 2)),
+            v_ahead_minutes = if(char_length(v_offset) > 3, right(v_offset, 2), 0);
         if v_day is not null and v_month_day between 1 and day(v_day) and v_ahead_hours < 16 and v_ahead_minutes < 60
             and (v_hour < 24 and v_minute < 60 and v_second <= 60 or v_hour = 24
                 and v_minute + v_second + v_fraction = 0) then

@@ -21,8 +21,7 @@ begin
         from json_table(in_entries, '$[*]' columns (entry bigint path '$')) j
             straight_join delayed_queue q force index (primary) on q.entry = j.entry
         order by q.p_key, q.p_kind for update /*!80000 of q */;
-    set out_ended = 0;
-    set out_expired = 0;
+    set out_ended = 0, out_expired = 0;
     open c;
     messages: loop
         begin
@@ -44,8 +43,7 @@ begin
             call _queue_bury(v_entry, coalesce(concat('payload ', v_misfit), 'expired'), in_now);
         end if;
         if v_pending or v_last or v_misfit is not null then
-            set out_ended = out_ended + 1;
-            set out_expired = out_expired + v_held;
+            set out_ended = out_ended + 1, out_expired = out_expired + v_held;
         end if;
     end loop;
     close c;

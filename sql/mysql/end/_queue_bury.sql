@@ -11,9 +11,8 @@ Locks: as _queue_end; waits for a transaction that is putting the same dead lett
 differs: one message, because a procedure has no arrays; whoever ends many goes by their keys.'
 begin
     declare v_kind, v_to_kind, v_source_kind varchar(100) collate exact;
-    declare v_key, v_source_key varchar(200) collate exact;
+    declare v_key, v_source_key, v_order varchar(200) collate exact;
     declare v_payload, v_headers, v_errors, v_route, v_semaphores, v_roles longtext character set utf8mb4;
-    declare v_order varchar(200) collate exact;
     declare v_bytes longblob;
     declare v_priority, v_source_priority smallint;
     declare v_initially, v_member bigint;

@@ -12,8 +12,7 @@ begin
     declare v_at bigint;
     declare v_priority smallint;
     declare v_attempts, v_max_attempts int;
-    declare v_headers, v_key longtext character set utf8mb4;
-    declare v_none longtext character set utf8mb4;
+    declare v_headers, v_key, v_none longtext character set utf8mb4;
     declare v_on_duplicate varchar(20) character set utf8mb4;
     call _queue_check_kind(in_to_kind, 95, concat(in_place, 'to_kind'));
     if in_options is not null then

@@ -17,16 +17,14 @@ differs: one message, because a procedure has no arrays; that it names semaphore
 is plain ends in one statement in _queue_ack, and many together in _queue_end_many.'
 begin
     declare v_kind varchar(100) collate exact;
-    declare v_key varchar(200) collate exact;
+    declare v_key, v_order varchar(200) collate exact;
     declare v_payload, v_headers, v_route, v_semaphores longtext character set utf8mb4;
     declare v_bytes longblob;
     declare v_priority smallint;
-    declare v_max_attempts int;
+    declare v_max_attempts, v_deliveries int;
     declare v_at, v_member, v_entry bigint;
     declare v_pending, v_history, v_dedup, v_logs, v_pushed boolean;
-    declare v_deliveries int;
     declare v_outcome varchar(10) character set utf8mb4;
-    declare v_order varchar(200) collate exact;
     declare continue handler for not found begin end;
     select q.p_kind, q.p_key, q.pending, q.source_kind is null, q.deliveries, q.order_key, q.semaphores
     into v_kind, v_key, v_pending, v_pushed, v_deliveries, v_order, v_semaphores

@@ -11,8 +11,7 @@ Locks: the message, and its key in the target.
 differs: the result is a parameter, out_outcome.'
 move: begin
     declare v_kind varchar(100) collate exact;
-    declare v_key text collate exact;
-    declare v_other_key text collate exact;
+    declare v_key, v_other_key text collate exact;
     declare v_payload, v_headers, v_other_headers, v_shape, v_route, v_semaphores longtext character set utf8mb4;
     declare v_bytes longblob;
     declare v_priority, v_other_priority smallint;
@@ -33,8 +32,7 @@ move: begin
     end if;
     call _queue_end(in_entry, 'moved', in_to_kind, in_now);
     if json_contains_path(in_options, 'one', '$.payload') then
-        set v_payload = json_extract(in_options, '$.payload');
-        set v_bytes = null;
+        set v_payload = json_extract(in_options, '$.payload'), v_bytes = null;
     end if;
     select k.payload_shape, k.draining and in_to_kind <> v_kind into v_shape, v_draining
     from queue_kind k where k.p_kind = in_to_kind;

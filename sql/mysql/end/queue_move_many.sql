@@ -83,8 +83,7 @@ begin
         end loop;
         close a;
         call _queue_check_roles(json_extract(in_moves, '$[*].to_kind'));
-        set v_done = false;
-        set v_outcomes = repeat('l', v_number);
+        set v_done = false, v_outcomes = repeat('l', v_number);
         call _queue_lock_moves(v_list, in_moves);
         open c;
         moves: loop

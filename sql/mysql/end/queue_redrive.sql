@@ -54,8 +54,7 @@ begin
             into v_kind, v_key, v_payload, v_bytes, v_headers, v_priority, v_errors, v_initially, v_route, v_member,
                 v_order, v_semaphores
             from delayed_queue q where q.entry = v_entry for update;
-            set v_outcome = 'ignored';
-            set v_created = null;
+            set v_outcome = 'ignored', v_created = null;
             -- not EXISTS in an IF, which would lock the row
             select max(k.draining) into v_draining from queue_kind k where k.p_kind = v_kind;
             if v_draining is not true then

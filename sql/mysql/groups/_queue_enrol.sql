@@ -11,8 +11,7 @@ Locks: the groups, shared, in the order of their names: they can''t finish befor
 that is finishing.
 differs: one list in place of two arrays; the last 8 bits of an entry are the server''s id.'
 begin
-    declare v_name varchar(100) collate exact;
-    declare v_found varchar(100) collate exact;
+    declare v_name, v_found varchar(100) collate exact;
     declare v_finished_at bigint;
     declare v_done boolean default false;
     declare c cursor for

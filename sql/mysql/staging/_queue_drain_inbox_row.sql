@@ -42,9 +42,7 @@ begin
                 call _queue_check_json(v_payload, 'PQ003', 'payload');
             end;
         end if;
-        if v_bytes is null then
-            set v_payload = coalesce(v_payload, 'null');
-        end if;
+        set v_payload = coalesce(v_payload, if(v_bytes is null, 'null', null));
         call _queue_put(v_entry, v_kind, v_key, v_payload, v_bytes, null, 0, in_now, in_now, 0, null, 'ignore', null,
             null, null, null, null, null, v_at, v_outcome);
         if v_outcome = 'created' then

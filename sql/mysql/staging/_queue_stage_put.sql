@@ -21,10 +21,8 @@ begin
     declare v_bad longtext character set utf8mb4;
     declare v_found, v_special int;
     declare v_counted boolean;
-    if in_parts is not null then
-        call _queue_check_json(in_parts, 'PQ003', 'parts');
-    end if;
-    if in_parts is null or json_type(in_parts) <> 'ARRAY' then
+    call _queue_check_json(coalesce(in_parts, 'null'), 'PQ003', 'parts');
+    if coalesce(json_type(in_parts), 'NULL') <> 'ARRAY' then
         call _queue_fail('PQ001', 'parts', in_parts, 'must be a JSON array of {part, messages}');
     end if;
     select min(j.one), sum(j.messages) into v_bad, v_expected from (

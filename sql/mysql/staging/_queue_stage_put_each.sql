@@ -10,16 +10,14 @@ Locks: as queue_push.
 differs: on PostgreSQL the trigger of queue_inbox does it.'
 begin
     declare v_done boolean default false;
-    declare v_id bigint;
+    declare v_id, v_at bigint;
     declare v_kind, v_key text collate exact;
     declare v_payload, v_headers longtext character set utf8mb4;
     declare v_bytes longblob;
-    declare v_priority, v_attempts, v_max_attempts int;
+    declare v_priority, v_attempts, v_max_attempts, v_number int;
     declare v_delay decimal(30,6);
-    declare v_at bigint;
     declare v_error varchar(128) character set utf8mb4;
     declare v_state char(5) character set utf8mb4;
-    declare v_number int;
     declare c cursor for
         select s.id from json_table(in_parts, '$[*]' columns (part bigint path '$.part')) j
             straight_join queue_stage s force index (queue_stage_of_part) on s.part = j.part

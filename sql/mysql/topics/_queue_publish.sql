@@ -12,10 +12,9 @@ out_answer: a JSON array of arrays: kind, scheduled_at, outcome.
 differs: on PostgreSQL it is a part of queue_publish.'
 begin
     declare v_at, v_one_at, v_entry, v_since bigint;
-    declare v_headers, v_taken longtext character set utf8mb4;
+    declare v_headers, v_taken, v_none longtext character set utf8mb4;
     declare v_priority smallint;
     declare v_attempts, v_max_attempts int;
-    declare v_none longtext character set utf8mb4;
     declare v_on_duplicate varchar(20) character set utf8mb4;
     declare v_outcome varchar(10) character set utf8mb4;
     declare v_kind text collate exact;

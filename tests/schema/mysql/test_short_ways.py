@@ -16,11 +16,65 @@ from tests.conformance.steps import SECOND, keys, outcomes, receipts
 from tests.schema.mysql.test_cursor import keep_cursor, place
 
 if TYPE_CHECKING:
+    from collections.abc import Iterable
+
     from pyqueue_sql import Reserved
     from tests.conformance.fixtures import Connect
     from tests.conformance.harness import Clock, Session
 
 pytestmark = pytest.mark.servers("mariadb", "mysql")
+
+NEW_YEAR = 1_767_225_600
+"""When a test begins, in seconds."""
+YEAR_10000 = 253_402_300_800
+
+
+def own(**values: Iterable[object]) -> list[str]:
+    """Return members of a JSON object, one of each value."""
+    return [f'"{option}": {value}' for option, given in values.items() for value in given]
+
+
+SHORT = [
+    *own(
+        priority=[-32768, -1, 0, 32767],
+        delay_seconds=[
+            *("0", "-0", "-0.0", "-1e-400", "1e-7", "5e-7", "0.0000004", "0.0000005"),
+            *("0.00000049999999", "1.1234565", "0.30000000000000004", "123456789.1234565"),
+            *("2.5", "1e3", "1E+2", "4294967296"),
+            YEAR_10000 - 1 - NEW_YEAR,
+        ],
+        scheduled_at=[10**14, NEW_YEAR * SECOND, NEW_YEAR * SECOND + 1, YEAR_10000 * SECOND - 1],
+        headers=['{"a": 1}', '{ "a" :1 ,  "\\u0062":"é\\n\\"" }', '{"": null, "b": 1.50}'],
+    ),
+    '"delay_seconds": 1, "priority": 2, "headers": {"a": "b"}',
+    f'"headers": {{"a": true}}, "scheduled_at": {NEW_YEAR * SECOND}',
+]
+"""Options of a message that the short way of a batch takes."""
+OTHERS = ["null", "true", "false", '"1"', '" 1"', '"x"', '""', "[]", "[1]", "{}"]
+LONG = [
+    *own(
+        priority=[-32769, 32768, "1.0", "1e0", "1e1", "1.5", "1e-7", "1e300", 2**64, *OTHERS],
+        delay_seconds=[-1, "-0.0000001", YEAR_10000 - NEW_YEAR, "1e300", 2**64, *OTHERS],
+        scheduled_at=[
+            *(0, -1, 10**14 - 1, YEAR_10000 * SECOND, 2**64, "1.8e15", "1800000000000000.5"),
+            *('"2030-01-01T00:00:00Z"', '"1800000000000000"', "[1800000000000000]", *OTHERS),
+        ],
+        headers=['{"a": []}', '{"a": {}}', '{"a": "["}', '{"a": "{"}', *OTHERS],
+        Priority=[1],
+        attempts=[1, '1, "priority": 1'],
+        on_duplicate=['"ignore", "priority": 1', '"replace", "priority": 1'],
+    ),
+    '"delay_seconds": 1, "scheduled_at": 1800000000000000',
+    '"delay_seconds": null, "scheduled_at": 1800000000000000',
+    '"delay_seconds": 1, "scheduled_at": null',
+    '"delay_seconds": 1, "priority": null',
+    '"": 1, "priority": 1',
+]
+"""Options that it leaves to the long way, which says what is wrong with them, if anything is."""
+EITHER = [
+    *('"priority": -0', '"priority": 1, "priority": 2', '"prior\\u0069ty": 1', '"priority": 1, "key": "b"'),
+]
+"""Options that MySQL reads as JSON is read, and MariaDB as it is spelt."""
 
 
 @dataclass(frozen=True)
@@ -160,6 +214,67 @@ def test_a_batch_is_pushed_alike_in_both_ways(
     ]
     assert found[0].headers == {"h": "1"}
     assert producer.stats("mail")[0].pushed_total == 5
+
+
+@pytest.mark.parametrize(
+    "shared",
+    [
+        None,
+        '{"priority": 7, "delay_seconds": 2.5, "headers": {"z": "y"}}',
+        '{"scheduled_at": 1767225600000000, "attempts": 1, "max_attempts": 3}',
+    ],
+    ids=["none", "waiting", "ready"],
+)
+def test_messages_with_options_are_pushed_alike_in_both_ways(
+    connect: Connect, queue: Session, clock: Clock, shared: str | None
+) -> None:
+    assert clock.now == NEW_YEAR * SECOND
+    in_transaction = connect(autocommit=False)
+    [(columns,)] = queue.execute(
+        "select group_concat('q.', c.column_name) from information_schema.columns c"
+        " where c.table_schema = database() and c.table_name = 'delayed_queue'"
+        " and c.column_name not in ('entry', 'p_kind', 'ready_kind')"
+    )
+    for number, options in enumerate([*SHORT, *LONG, *EITHER]):
+        batch = f"""[{{"key": "z", "payload": 1}}, {{"key": "a", "payload": [2], {options}}},
+            {{"key": "a", "payload": 3, "priority": 5}}, {{"key": "taken", "payload": 4, "priority": 6}}]"""
+        short = pushed(queue, f"short{number}", batch, shared, columns)
+        assert short == pushed(in_transaction, f"long{number}", batch, shared, columns), options
+
+
+def pushed(
+    session: Session, kind: str, batch: str, options: str | None, columns: str
+) -> tuple[object, list[Any]]:
+    """Push a batch to a kind that has one message, and return the answer or the error, and what is there."""
+    session.push(kind, "taken", 0)
+    try:
+        answer: object = session.answer("queue_push_many", kind, batch, options)
+    except QueueError as error:
+        answer = type(error), str(error)
+    rows = session.execute(
+        f"select {columns} from delayed_queue q where q.p_kind = %s order by q.entry", (kind,)
+    )
+    if not session.autocommit:
+        session.commit()
+    return answer, rows
+
+
+def test_the_short_way_takes_what_is_plainly_right_and_nothing_else(queue: Session, clock: Clock) -> None:
+    for takes, given in (True, SHORT), (False, LONG):
+        for number, options in enumerate(given):
+            batch = f'[{{"key": "z", "payload": 1}}, {{"key": "{number}", "payload": 2, {options}}}]'
+            queue.execute(
+                "call _queue_push_plain(%s, %s, %s, %s, 0, null, 0, null, @outcomes)",
+                (f"{takes}{number}", batch, clock.now, clock.now),
+            )
+            assert queue.execute("select left(@outcomes, 2)") == [("cc" if takes else None,)], options
+
+
+def test_headers_that_are_large_beside_what_is_sorted_in_go_in(queue: Session) -> None:
+    queue.execute("set session sort_buffer_size = 32768")
+    batch = [{"key": key, "payload": 1, "headers": {"large": key * 40_000}} for key in "bac"]
+    assert outcomes(queue.push_many("mail", batch)) == ["created"] * 3
+    assert [message.headers for message in queue.peek("mail", 9)] == [one["headers"] for one in batch]
 
 
 def test_a_batch_that_is_delayed_waits(queue: Session, clock: Clock) -> None:
