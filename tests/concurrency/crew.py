@@ -29,8 +29,6 @@ RATE = 800
 """Messages pushed a second, so that what befalls them meets work in every state."""
 WORKERS: Final = 8
 KINDS = ("in", "out", "in.dead", "out.dead")
-APART: Final = 100
-"""Smaller batches have options of their own for each message, which takes much longer on InnoDB."""
 PAUSE_SECONDS = 0.5
 """Between two strikes."""
 PRELOADED = [worker.__name__, "tests.conformance.on_postgresql", "tests.conformance.on_mysql"]
@@ -281,14 +279,14 @@ def produce(
             queue = harness.connect(autocommit=not late)
             while tried < messages:
                 first, tried = tried, min(tried + size, messages)
-                batch = [{"key": f"{late:d}-{number}", "payload": number} for number in range(first, tried)]
-                if size < APART:
-                    batch = [{**one, **options(chance)} for one in batch]
-                given = {} if size < APART else options(chance)
+                batch = [
+                    {"key": f"{late:d}-{number}", "payload": number, **options(chance)}
+                    for number in range(first, tried)
+                ]
                 transaction = f"{first}" if late else None
                 answers = recorder.record(
                     "push",
-                    lambda batch=batch, given=given, queue=queue: queue.push_many("in", batch, **given),
+                    lambda batch=batch, queue=queue: queue.push_many("in", batch),
                     lambda answers: [answer.key for answer in answers],
                     kind="in",
                     keys=[one["key"] for one in batch],
