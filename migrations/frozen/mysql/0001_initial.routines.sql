@@ -1816,8 +1816,7 @@ begin
         set v_cold = true;
         call _queue_shared_cursor(in_kind, v_path, v_start, in_now);
     end if;
-    set v_cursor = json_extract(@pyqueue_cursors, v_path);
-    set v_turn = json_extract(v_cursor, '$.turn_at');
+    set v_cursor = json_extract(@pyqueue_cursors, v_path), v_turn = json_extract(v_cursor, '$.turn_at');
     if v_cursor = 'null' or v_turn > v_start + 4000000 then
         set v_cursor = null; -- the clock was set back: it is of the future
     end if;
@@ -1840,8 +1839,7 @@ begin
             set v_start = v_start + v_found;
         end if;
         if v_from = 'start' then
-            call _queue_scan(in_kind, in_now, in_max, in_most, out_entries, out_number, out_expired,
-                out_ends);
+            call _queue_scan(in_kind, in_now, in_max, in_most, out_entries, out_number, out_expired, out_ends);
         else
             call _queue_scan_lanes(in_kind, v_cursor, v_from, v_first, in_now, in_max, in_most, out_entries, out_number,
                 out_expired, out_ends, v_new);
@@ -6226,8 +6224,7 @@ begin
                 g.on_dead = coalesce(v_on_dead, g.on_dead), g.then_priority = coalesce(v_priority, g.then_priority),
                 g.then_delay = coalesce(v_delay * 1000000, g.then_delay),
                 g.fail_kind = coalesce(v_fail_kind, g.fail_kind), g.expected = coalesce(v_expected, g.expected),
-                g.closed = g.closed
-                or coalesce(v_close, false), g.keep_seconds = coalesce(v_keep, g.keep_seconds)
+                g.closed = g.closed or coalesce(v_close, false), g.keep_seconds = coalesce(v_keep, g.keep_seconds)
             where g.group_name = in_group;
             if v_on_dead <> 'wait' then -- of those that have died, too
                 /*M!100600 set statement group_concat_max_len = 1000000000 for */
@@ -10187,8 +10184,7 @@ Errors: PQ001 for kind, PQ002 for options, PQ004 for a circle, PQ007 for who may
 Locks: other definitions wait until the transaction ends; nothing else does. A limit that changes waits for reserves
 of the kind that are under way.'
 begin
-    declare v_max_attempts bigint;
-    declare v_now, v_gone bigint;
+    declare v_max_attempts, v_now, v_gone bigint;
     declare v_there int;
     declare v_timeout, v_backoff, v_factor, v_longest, v_jitter, v_dedup, v_history, v_expires, v_log decimal(30,6);
     declare v_dead_letter_kind text character set utf8mb4 collate /*!80017 utf8mb4_0900_bin *//*M!100600 utf8mb4_nopad_bin */;
@@ -10521,8 +10517,7 @@ in_kind: the kind. in_keeps: whether it has a history or remembers keys. in_now:
 rows, about twice of what ends between two such calls. Where a registered worker is gone, some of what it held is freed
 too.'
 begin
-    declare v_folded, v_looked bigint;
-    declare v_pruned bigint;
+    declare v_folded, v_looked, v_pruned bigint;
     declare v_filter, v_late boolean;
     declare v_reaped longtext character set utf8mb4;
     -- not EXISTS in an IF, which would lock the row
@@ -10574,8 +10569,7 @@ differs: it also takes in what has landed in queue_inbox, where the server allow
 begin
     declare v_pruned bigint;
     begin declare v_own boolean; declare v_tries int default 0; again: loop begin
-        declare v_now, v_rows, v_known bigint;
-        declare v_before bigint;
+        declare v_now, v_rows, v_known, v_before bigint;
         declare v_old longtext character set utf8mb4;
         declare v_left bigint default coalesce(in_max_rows, 10000);
         declare v_kind, v_history, v_dedup, v_log varchar(100) character set utf8mb4 collate /*!80017 utf8mb4_0900_bin *//*M!100600 utf8mb4_nopad_bin */ default '';
@@ -10607,8 +10601,7 @@ begin
                 from (select v_history as p_kind union all select v_dedup union all select v_log) o;
             if v_kind is not null then
                 call _queue_prune_kind(v_kind, v_now, v_left, v_rows);
-                set v_pruned = v_pruned + v_rows;
-                set v_left = v_left - v_rows;
+                set v_pruned = v_pruned + v_rows, v_left = v_left - v_rows;
             end if;
         end while;
         call _queue_permits_sweep(v_now);

@@ -32,8 +32,7 @@ begin
         set v_cold = true;
         call _queue_shared_cursor(in_kind, v_path, v_start, in_now);
     end if;
-    set v_cursor = json_extract(@pyqueue_cursors, v_path);
-    set v_turn = json_extract(v_cursor, '$.turn_at');
+    set v_cursor = json_extract(@pyqueue_cursors, v_path), v_turn = json_extract(v_cursor, '$.turn_at');
     if v_cursor = 'null' or v_turn > v_start + 4000000 then
         set v_cursor = null; -- the clock was set back: it is of the future
     end if;
@@ -56,8 +55,7 @@ begin
             set v_start = v_start + v_found;
         end if;
         if v_from = 'start' then
-            call _queue_scan(in_kind, in_now, in_max, in_most, out_entries, out_number, out_expired,
-                out_ends);
+            call _queue_scan(in_kind, in_now, in_max, in_most, out_entries, out_number, out_expired, out_ends);
         else
             call _queue_scan_lanes(in_kind, v_cursor, v_from, v_first, in_now, in_max, in_most, out_entries, out_number,
                 out_expired, out_ends, v_new);

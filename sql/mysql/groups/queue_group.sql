@@ -82,8 +82,7 @@ begin
                 g.on_dead = coalesce(v_on_dead, g.on_dead), g.then_priority = coalesce(v_priority, g.then_priority),
                 g.then_delay = coalesce(v_delay * 1000000, g.then_delay),
                 g.fail_kind = coalesce(v_fail_kind, g.fail_kind), g.expected = coalesce(v_expected, g.expected),
-                g.closed = g.closed
-                or coalesce(v_close, false), g.keep_seconds = coalesce(v_keep, g.keep_seconds)
+                g.closed = g.closed or coalesce(v_close, false), g.keep_seconds = coalesce(v_keep, g.keep_seconds)
             where g.group_name = in_group;
             if v_on_dead <> 'wait' then -- of those that have died, too
                 /*M!100600 set statement group_concat_max_len = 1000000000 for */

@@ -53,8 +53,7 @@ Errors: PQ001 for kind, PQ002 for options, PQ004 for a circle, PQ007 for who may
 Locks: other definitions wait until the transaction ends; nothing else does. A limit that changes waits for reserves
 of the kind that are under way.'
 begin
-    declare v_max_attempts bigint;
-    declare v_now, v_gone bigint;
+    declare v_max_attempts, v_now, v_gone bigint;
     declare v_there int;
     declare v_timeout, v_backoff, v_factor, v_longest, v_jitter, v_dedup, v_history, v_expires, v_log decimal(30,6);
     declare v_dead_letter_kind text collate exact;

@@ -7,8 +7,7 @@ in_kind: the kind. in_keeps: whether it has a history or remembers keys. in_now:
 rows, about twice of what ends between two such calls. Where a registered worker is gone, some of what it held is freed
 too.'
 begin
-    declare v_folded, v_looked bigint;
-    declare v_pruned bigint;
+    declare v_folded, v_looked, v_pruned bigint;
     declare v_filter, v_late boolean;
     declare v_reaped longtext character set utf8mb4;
     -- not EXISTS in an IF, which would lock the row

@@ -21,8 +21,7 @@ differs: it also takes in what has landed in queue_inbox, where the server allow
 begin
     declare v_pruned bigint;
     begin atomic
-        declare v_now, v_rows, v_known bigint;
-        declare v_before bigint;
+        declare v_now, v_rows, v_known, v_before bigint;
         declare v_old longtext character set utf8mb4;
         declare v_left bigint default coalesce(in_max_rows, 10000);
         declare v_kind, v_history, v_dedup, v_log varchar(100) collate exact default '';
@@ -51,8 +50,7 @@ begin
                 from (select v_history as p_kind union all select v_dedup union all select v_log) o;
             if v_kind is not null then
                 call _queue_prune_kind(v_kind, v_now, v_left, v_rows);
-                set v_pruned = v_pruned + v_rows;
-                set v_left = v_left - v_rows;
+                set v_pruned = v_pruned + v_rows, v_left = v_left - v_rows;
             end if;
         end while;
         call _queue_permits_sweep(v_now);
