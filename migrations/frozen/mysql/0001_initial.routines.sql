@@ -2563,7 +2563,7 @@ begin
     select json_arrayagg(c.id) into v_ids
     from (
         select o.id from queue_cursor o force index (queue_cursor_kind)
-        where o.p_kind = in_kind and o.id < coalesce(in_before, 18446744073709551615) for update skip locked) c;
+        where o.p_kind = in_kind and o.id + 0 < coalesce(in_before, 18446744073709551615) for update skip locked) c;
     if v_ids is not null then
         /*M!100600 set statement sql_safe_updates = 0 for */
         delete c from json_table(v_ids, '$[*]' columns (id bigint unsigned path '$')) j
@@ -2735,14 +2735,12 @@ begin
             order by q.ready_rank, q.ready_at, q.entry limit 1 for update skip locked;
         end if;
         if v_found is null then
-            select min(d.due_at) into v_found from delayed_queue d force index (delayed_queue_due)
-            where d.p_kind = in_kind and d.due_at between 0 and in_now;
-            if v_found is not null then
-                set v_found = null;
-                select d.entry into v_found from delayed_queue d force index (delayed_queue_due)
-                where d.p_kind = in_kind and d.due_at between 0 and in_now
-                order by d.due_at limit 1 for update skip locked;
-            end if;
+            select q.entry into v_found
+            from (
+                select d.entry from delayed_queue d force index (delayed_queue_due)
+                where d.p_kind = in_kind and d.due_at between 0 and in_now order by d.due_at limit 1000) j
+                straight_join delayed_queue q force index (primary) on q.entry = j.entry
+            where q.due_at <= in_now limit 1 for update /*!80000 of q */ skip locked;
         end if;
     end if;
     if v_found is null and not v_paused and v_until is null then -- a reserve looks whether all is done
@@ -4541,7 +4539,7 @@ begin
         select json_arrayagg(l.entry) into v_old
         from (
             select h.entry from queue_semaphore_permit h force index (queue_semaphore_permit_name)
-            where h.name = in_name and h.until < 0 and abs(h.until + in_now) >= 1000000
+            where h.name = in_name and h.until + 0 < 0 and abs(h.until + in_now) >= 1000000
             limit 100 for update skip locked) l;
         if v_old is not null then
             /*M!100600 set statement sql_safe_updates = 0 for */
@@ -4608,7 +4606,7 @@ Result: how many went to the ready line, where they stand last of their priority
 Locks: these messages, and their other semaphores; what others have locked stays as it is.differs: the result is
 out_woken.'
 begin
-    declare v_room, v_entry, v_found, v_there bigint;
+    declare v_room, v_next, v_entry, v_found, v_there bigint;
     declare v_last bigint default -1;
     declare v_looks int default 100;
     declare v_waits boolean;
@@ -4619,13 +4617,23 @@ begin
     call _queue_permits_room(in_name, in_kind is null, in_now, v_room);
     set v_room = coalesce(v_room, 9223372036854775807);
     line: while v_room > 0 and out_woken < in_max and v_looks > 0 do
-        set v_entry = null, v_found = null;
+        set v_entry = null, v_found = null, v_next = null;
         if in_kind is null then
-            select w.entry into v_entry from queue_semaphore_wait w force index (queue_semaphore_wait_name)
-            where w.name = in_name and w.entry > v_last order by w.entry limit 1 for update skip locked;
+            select min(w.entry) into v_next from queue_semaphore_wait w force index (queue_semaphore_wait_name)
+            where w.name = in_name and w.entry > v_last;
         else
+            select min(w.entry) into v_next from queue_semaphore_wait w force index (queue_semaphore_wait_kind)
+            where w.p_kind = in_kind and w.name = in_name and w.entry > v_last;
+        end if;
+        select w.entry into v_entry from queue_semaphore_wait w
+        where w.entry = v_next and w.name = in_name for update skip locked;
+        -- another has that, or an old snapshot another line; not by a range, whose end locks the first of the next line
+        if v_entry is null and in_kind is null then
+            select w.entry into v_entry from queue_semaphore_wait w force index (queue_semaphore_wait_name)
+            where w.name = in_name and w.entry + 0 > v_last order by w.entry limit 1 for update skip locked;
+        elseif v_entry is null then
             select w.entry into v_entry from queue_semaphore_wait w force index (queue_semaphore_wait_kind)
-            where w.p_kind = in_kind and w.name = in_name and w.entry > v_last
+            where w.p_kind = in_kind and w.name = in_name and w.entry + 0 > v_last
                 order by w.entry limit 1 for update skip locked;
         end if;
         if v_entry is null then
@@ -5363,7 +5371,8 @@ begin
                 select json_arrayagg(l.entry) into v_over
                 from (
                     select h.entry from queue_semaphore_permit h force index (queue_semaphore_permit_name)
-                    where h.name = in_name and h.until < 0 order by h.until, h.entry desc limit v_more for update) l;
+                    where h.name = in_name and h.until + 0 < 0
+                    order by h.until, h.entry desc limit v_more for update) l;
                 /*M!100600 set statement sql_safe_updates = 0 for */
                 delete h from json_table(coalesce(v_over, '[]'), '$[*]' columns (entry bigint path '$')) j
                     straight_join queue_semaphore_permit h force index (primary) on h.entry = j.entry
@@ -7032,13 +7041,15 @@ begin
     begin declare v_own boolean; declare v_tries int default 0; again: loop begin
         declare v_done boolean default false;
         declare c cursor for
-            select d.name
+            select r.name
             from (
-                select r.name, r.p_kind from queue_recurring r force index (queue_recurring_next)
-                where r.paused = false and r.next_at <= v_now
-                    and not exists (select k.p_kind from queue_kind k where k.p_kind = r.p_kind and k.draining)
-                order by r.next_at limit 100 for update skip locked) d
-            order by d.p_kind, d.name;
+                select n.name from queue_recurring n force index (queue_recurring_next)
+                where n.paused = false and n.next_at <= v_now
+                    and not exists (select k.p_kind from queue_kind k where k.p_kind = n.p_kind and k.draining)
+                order by n.next_at limit 100) d
+                straight_join queue_recurring r force index (primary) on r.name = d.name
+            where not r.paused and r.next_at <= v_now
+            order by r.p_kind, r.name for update /*!80000 of r */ skip locked;
         declare exit handler for 1213, 1020 call _queue_retry(v_own, v_tries);
         declare exit handler for sqlexception begin call _queue_undo(v_own); resignal; end;
         call _queue_begin(v_own);
@@ -7095,7 +7106,7 @@ Locks: the rows; what others have locked is left.
 differs: the result is out_pruned.'
 begin
     declare v_seconds decimal(20,6) default 0;
-    declare v_since, v_oldest, v_to bigint;
+    declare v_since, v_oldest bigint;
     declare v_found, v_kept longtext character set utf8mb4;
     declare continue handler for not found begin end;
     select k.log_seconds into v_seconds from queue_kind k where k.p_kind = in_kind;
@@ -7104,14 +7115,15 @@ begin
     select l.created_at into v_oldest from queue_log l force index (queue_log_kind) where l.p_kind = in_kind
         order by l.position limit 1;
     if v_oldest <= v_since then
-        select max(i.position) into v_to
-        from (select l.position from queue_log l force index (queue_log_kind) where l.p_kind = in_kind
-            order by l.position limit in_max) i;
         /*M!100600 set statement group_concat_max_len = 1000000000 for */
         select json_arrayagg(o.position), count(*) into v_found, out_pruned
         from (
-            select l.position from queue_log l force index (queue_log_kind)
-            where l.p_kind = in_kind and l.position <= v_to and l.created_at <= v_since for update skip locked) o;
+            select l.position
+            from (
+                select n.position from queue_log n force index (queue_log_kind) where n.p_kind = in_kind
+                order by n.position limit in_max) j
+                straight_join queue_log l force index (primary) on l.position = j.position
+            where l.created_at <= v_since for update /*!80000 of l */ skip locked) o;
     end if;
     if v_found is not null then
         /*M!100600 set statement group_concat_max_len = 1000000000 for */
@@ -8536,83 +8548,87 @@ Locks: the rows; what others have locked is left.'
 begin
     declare v_part, v_rows bigint;
     declare v_found longtext character set utf8mb4;
-    declare v_past boolean;
     declare continue handler for not found begin end;
     set out_pruned = 0;
     parts: loop
         set v_part = null;
-        select p.part into v_part from queue_stage_part p force index (queue_stage_part_begun)
-        where p.begun_at <= in_now - 86400000000 order by p.begun_at limit 1 for update skip locked;
-        if v_part is null then
-            select p.part into v_part from queue_stage_part p
-            where p.query is not null
-                and exists (select 1 from queue_stage_done d where d.query = p.query and d.batch >= p.batch)
-            limit 1 for update skip locked;
-        end if;
+        select p.part into v_part
+        from (
+            select n.part from queue_stage_part n
+            where n.begun_at <= in_now - 86400000000 or exists (
+                select 1 from queue_stage_done d where d.query = n.query and d.batch >= n.batch) limit 100) j
+            straight_join queue_stage_part p force index (primary) on p.part = j.part
+        limit 1 for update /*!80000 of p */ skip locked;
         if v_part is null or out_pruned >= in_max then
             leave parts;
         end if;
         call _queue_stage_remove(v_part, in_max - out_pruned, v_rows);
         set out_pruned = out_pruned + v_rows;
     end loop;
-    -- the oldest first without a lock, which EXISTS in an IF would take
-    select min(p.begun_at) <= in_now - 604800000000 into v_past from queue_stream_part p;
-    if v_past then
-        /*M!100600 set statement group_concat_max_len = 1000000000 for */
-        select json_arrayagg(json_array(o.source, o.part)) into v_found
-        from (select p.source, p.part from queue_stream_part p force index (queue_stream_part_begun)
-            where p.begun_at <= in_now - 604800000000 order by p.begun_at limit in_max for update skip locked) o;
+    -- looked for without a lock, which the first row behind the end of the range would get as well
+    /*M!100600 set statement group_concat_max_len = 1000000000 for */
+    select json_arrayagg(json_array(p.source, p.part)) into v_found
+    from (select n.source, n.part from queue_stream_part n force index (queue_stream_part_begun)
+        where n.begun_at <= in_now - 604800000000 order by n.begun_at limit in_max) n
+        straight_join queue_stream_part p force index (primary) on p.source = n.source and p.part = n.part
+    where p.begun_at <= in_now - 604800000000 for update /*!80000 of p */ skip locked;
+    if v_found is not null then
         /*M!100600 set statement sql_safe_updates = 0 for */
-        delete p from json_table(coalesce(v_found, '[]'), '$[*]'
+        delete p from json_table(v_found, '$[*]'
             columns (source varchar(230) character set utf8mb4 collate /*!80017 utf8mb4_0900_bin *//*M!100600 utf8mb4_nopad_bin */ path '$[0]', part int path '$[1]')) j
             straight_join queue_stream_part p force index (primary) on p.source = j.source and p.part = j.part;
-        set out_pruned = out_pruned + coalesce(json_length(v_found), 0);
+        set out_pruned = out_pruned + json_length(v_found);
     end if;
-    select min(k.kept_at) <= in_now - 604800000000 into v_past from queue_stream_kept k;
-    if v_past then
-        /*M!100600 set statement group_concat_max_len = 1000000000 for */
-        select json_arrayagg(json_array(o.source, o.part, o.place)) into v_found
-        from (select k.source, k.part, k.place from queue_stream_kept k force index (queue_stream_kept_at)
-            where k.kept_at <= in_now - 604800000000 order by k.kept_at limit in_max for update skip locked) o;
+    /*M!100600 set statement group_concat_max_len = 1000000000 for */
+    select json_arrayagg(json_array(k.source, k.part, k.place)) into v_found
+    from (select n.source, n.part, n.place from queue_stream_kept n force index (queue_stream_kept_at)
+        where n.kept_at <= in_now - 604800000000 order by n.kept_at limit in_max) n
+        straight_join queue_stream_kept k force index (primary)
+            on k.source = n.source and k.part = n.part and k.place = n.place
+    where k.kept_at <= in_now - 604800000000 for update /*!80000 of k */ skip locked;
+    if v_found is not null then
         /*M!100600 set statement sql_safe_updates = 0 for */
-        delete k from json_table(coalesce(v_found, '[]'), '$[*]'
+        delete k from json_table(v_found, '$[*]'
             columns (source varchar(230) character set utf8mb4 collate /*!80017 utf8mb4_0900_bin *//*M!100600 utf8mb4_nopad_bin */ path '$[0]', part int path '$[1]', place int path '$[2]')) j
             straight_join queue_stream_kept k force index (primary)
                 on k.source = j.source and k.part = j.part and k.place = j.place;
-        set out_pruned = out_pruned + coalesce(json_length(v_found), 0);
+        set out_pruned = out_pruned + json_length(v_found);
     end if;
-    select min(l.begun_at) <= in_now - 604800000000 into v_past from queue_stream_plan l;
-    if v_past then
-        /*M!100600 set statement group_concat_max_len = 1000000000 for */
-        select json_arrayagg(o.source) into v_found
-        from (select l.source from queue_stream_plan l force index (queue_stream_plan_begun)
-            where l.begun_at <= in_now - 604800000000 order by l.begun_at limit in_max for update skip locked) o;
+    /*M!100600 set statement group_concat_max_len = 1000000000 for */
+    select json_arrayagg(l.source) into v_found
+    from (select n.source from queue_stream_plan n force index (queue_stream_plan_begun)
+        where n.begun_at <= in_now - 604800000000 order by n.begun_at limit in_max) n
+        straight_join queue_stream_plan l force index (primary) on l.source = n.source
+    where l.begun_at <= in_now - 604800000000 for update /*!80000 of l */ skip locked;
+    if v_found is not null then
         /*M!100600 set statement sql_safe_updates = 0 for */
-        delete l from json_table(coalesce(v_found, '[]'), '$[*]' columns (source varchar(230) character set utf8mb4 collate /*!80017 utf8mb4_0900_bin *//*M!100600 utf8mb4_nopad_bin */ path '$')) j
+        delete l from json_table(v_found, '$[*]' columns (source varchar(230) character set utf8mb4 collate /*!80017 utf8mb4_0900_bin *//*M!100600 utf8mb4_nopad_bin */ path '$')) j
             straight_join queue_stream_plan l force index (primary) on l.source = j.source;
-        set out_pruned = out_pruned + coalesce(json_length(v_found), 0);
+        set out_pruned = out_pruned + json_length(v_found);
     end if;
-    select min(w.written_at) <= in_now - 604800000000 into v_past from queue_write w;
-    if v_past then
-        /*M!100600 set statement group_concat_max_len = 1000000000 for */
-        select json_arrayagg(o.id) into v_found
-        from (select w.id from queue_write w force index (queue_write_at)
-            where w.written_at <= in_now - 604800000000 order by w.written_at limit in_max for update skip locked) o;
+    /*M!100600 set statement group_concat_max_len = 1000000000 for */
+    select json_arrayagg(w.id) into v_found
+    from (select n.id from queue_write n force index (queue_write_at)
+        where n.written_at <= in_now - 604800000000 order by n.written_at limit in_max) n
+        straight_join queue_write w force index (primary) on w.id = n.id
+    where w.written_at <= in_now - 604800000000 for update /*!80000 of w */ skip locked;
+    if v_found is not null then
         /*M!100600 set statement sql_safe_updates = 0 for */
-        delete w from json_table(coalesce(v_found, '[]'), '$[*]' columns (id bigint path '$')) j
+        delete w from json_table(v_found, '$[*]' columns (id bigint path '$')) j
             straight_join queue_write w force index (primary) on w.id = j.id;
-        set out_pruned = out_pruned + coalesce(json_length(v_found), 0);
+        set out_pruned = out_pruned + json_length(v_found);
     end if;
-    select min(d.done_at) <= in_now - 31536000000000 into v_past from queue_stage_done d;
-    if v_past then
-        /*M!100600 set statement group_concat_max_len = 1000000000 for */
-        select json_arrayagg(o.query) into v_found
-        from (select d.query from queue_stage_done d force index (queue_stage_done_at)
-            where d.done_at <= in_now - 31536000000000 order by d.done_at limit in_max for update skip locked) o;
+    /*M!100600 set statement group_concat_max_len = 1000000000 for */
+    select json_arrayagg(d.query) into v_found
+    from (select n.query from queue_stage_done n force index (queue_stage_done_at)
+        where n.done_at <= in_now - 31536000000000 order by n.done_at limit in_max) n
+        straight_join queue_stage_done d force index (primary) on d.query = n.query
+    where d.done_at <= in_now - 31536000000000 for update /*!80000 of d */ skip locked;
+    if v_found is not null then
         /*M!100600 set statement sql_safe_updates = 0 for */
-        delete d from json_table(coalesce(v_found, '[]'), '$[*]' columns (query varchar(200) character set utf8mb4 collate /*!80017 utf8mb4_0900_bin *//*M!100600 utf8mb4_nopad_bin */ path '$')) j
+        delete d from json_table(v_found, '$[*]' columns (query varchar(200) character set utf8mb4 collate /*!80017 utf8mb4_0900_bin *//*M!100600 utf8mb4_nopad_bin */ path '$')) j
             straight_join queue_stage_done d force index (primary) on d.query = j.query;
-        set out_pruned = out_pruned + coalesce(json_length(v_found), 0);
+        set out_pruned = out_pruned + json_length(v_found);
     end if;
 end;
 --;
@@ -9480,7 +9496,7 @@ begin
                             and q.secret = unhex(right(r.receipt, 32))
                 where p.stream = in_stream and p.batch = in_batch;
             end if;
-            delete k from queue_stream_kept k where k.stream = in_stream and k.batch < in_batch;
+            delete k from queue_stream_kept k where k.stream = in_stream and k.batch + 0 < in_batch;
             if json_contains_path(in_options, 'one', '$.parts') then
                 call _queue_stage_put(json_extract(in_options, '$.parts'), in_stream, in_batch, in_options, v_published,
                     v_pushed, v_differing);
@@ -9507,8 +9523,8 @@ begin
                     concat(v_lost, ' of its messages are no longer held for it'));
             end if;
             delete l from queue_stream_part p straight_join queue_stream_plan l on l.source = p.source
-            where p.stream = in_stream and p.batch <= in_batch;
-            delete p from queue_stream_part p where p.stream = in_stream and p.batch <= in_batch;
+            where p.stream = in_stream and p.batch + 0 <= in_batch;
+            delete p from queue_stream_part p where p.stream = in_stream and p.batch + 0 <= in_batch;
         end if;
         call _queue_commit(v_own);
         leave again;
@@ -10450,9 +10466,8 @@ Locks: the rows; what others have locked is left.
 out_pruned: the result.'
 begin
     declare v_history, v_dedup decimal(20,6) default 0;
-    declare v_since bigint;
     declare v_left int;
-    declare v_logged bigint;
+    declare v_since, v_logged bigint;
     declare v_found longtext character set utf8mb4;
     declare continue handler for not found begin end;
     select k.history_seconds, k.dedup_seconds into v_history, v_dedup from queue_kind k where k.p_kind = in_kind;
@@ -10469,13 +10484,16 @@ begin
             straight_join queue_history h force index (primary) on h.p_kind = in_kind and h.finished_at = j.finished_at
                 and h.entry = j.entry;
     end if;
-    set v_since = if(v_dedup = 0, 9223372036854775807, in_now - v_dedup * 1000000);
-    set v_left = in_max - out_pruned;
+    set v_since = if(v_dedup = 0, 9223372036854775807, in_now - v_dedup * 1000000), v_left = in_max - out_pruned;
     /*M!100600 set statement group_concat_max_len = 1000000000 for */
     select json_arrayagg(o.p_key) into v_found
     from (
-        select d.p_key from queue_dedup d force index (queue_dedup_ended)
-        where d.p_kind = in_kind and d.ended_at <= v_since order by d.ended_at limit v_left for update skip locked) o;
+        select d.p_key
+        from (
+            select n.p_key from queue_dedup n force index (queue_dedup_ended)
+            where n.p_kind = in_kind and n.ended_at <= v_since order by n.ended_at limit v_left) j
+            straight_join queue_dedup d force index (primary) on d.p_kind = in_kind and d.p_key = j.p_key
+        where d.ended_at <= v_since for update /*!80000 of d */ skip locked) o;
     if v_found is not null then
         /*M!100600 set statement sql_safe_updates = 0 for */
         delete d from json_table(v_found, '$[*]' columns (p_key varchar(200) character set utf8mb4 collate /*!80017 utf8mb4_0900_bin *//*M!100600 utf8mb4_nopad_bin */ path '$')) j

@@ -12,7 +12,7 @@ begin
     select json_arrayagg(c.id) into v_ids
     from (
         select o.id from queue_cursor o force index (queue_cursor_kind)
-        where o.p_kind = in_kind and o.id < coalesce(in_before, 18446744073709551615) for update skip locked) c;
+        where o.p_kind = in_kind and o.id + 0 < coalesce(in_before, 18446744073709551615) for update skip locked) c;
     if v_ids is not null then
         /*M!100600 set statement sql_safe_updates = 0 for */
         delete c from json_table(v_ids, '$[*]' columns (id bigint unsigned path '$')) j

@@ -11,7 +11,7 @@ Locks: the rows; what others have locked is left.
 differs: the result is out_pruned.'
 begin
     declare v_seconds decimal(20,6) default 0;
-    declare v_since, v_oldest, v_to bigint;
+    declare v_since, v_oldest bigint;
     declare v_found, v_kept longtext character set utf8mb4;
     declare continue handler for not found begin end;
     select k.log_seconds into v_seconds from queue_kind k where k.p_kind = in_kind;
@@ -20,14 +20,15 @@ begin
     select l.created_at into v_oldest from queue_log l force index (queue_log_kind) where l.p_kind = in_kind
         order by l.position limit 1;
     if v_oldest <= v_since then
-        select max(i.position) into v_to
-        from (select l.position from queue_log l force index (queue_log_kind) where l.p_kind = in_kind
-            order by l.position limit in_max) i;
         /*M!100600 set statement group_concat_max_len = 1000000000 for */
         select json_arrayagg(o.position), count(*) into v_found, out_pruned
         from (
-            select l.position from queue_log l force index (queue_log_kind)
-            where l.p_kind = in_kind and l.position <= v_to and l.created_at <= v_since for update skip locked) o;
+            select l.position
+            from (
+                select n.position from queue_log n force index (queue_log_kind) where n.p_kind = in_kind
+                order by n.position limit in_max) j
+                straight_join queue_log l force index (primary) on l.position = j.position
+            where l.created_at <= v_since for update /*!80000 of l */ skip locked) o;
     end if;
     if v_found is not null then
         /*M!100600 set statement group_concat_max_len = 1000000000 for */

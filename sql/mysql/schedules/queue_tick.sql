@@ -22,13 +22,15 @@ begin
     begin atomic
         declare v_done boolean default false;
         declare c cursor for
-            select d.name
+            select r.name
             from (
-                select r.name, r.p_kind from queue_recurring r force index (queue_recurring_next)
-                where r.paused = false and r.next_at <= v_now
-                    and not exists (select k.p_kind from queue_kind k where k.p_kind = r.p_kind and k.draining)
-                order by r.next_at limit 100 for update skip locked) d
-            order by d.p_kind, d.name;
+                select n.name from queue_recurring n force index (queue_recurring_next)
+                where n.paused = false and n.next_at <= v_now
+                    and not exists (select k.p_kind from queue_kind k where k.p_kind = n.p_kind and k.draining)
+                order by n.next_at limit 100) d
+                straight_join queue_recurring r force index (primary) on r.name = d.name
+            where not r.paused and r.next_at <= v_now
+            order by r.p_kind, r.name for update /*!80000 of r */ skip locked;
         call queue_now(v_now);
         set v_left = 1000, v_ticked = 0, v_done = false;
         open c;

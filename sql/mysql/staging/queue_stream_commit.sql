@@ -65,7 +65,7 @@ begin
                             and q.secret = unhex(right(r.receipt, 32))
                 where p.stream = in_stream and p.batch = in_batch;
             end if;
-            delete k from queue_stream_kept k where k.stream = in_stream and k.batch < in_batch;
+            delete k from queue_stream_kept k where k.stream = in_stream and k.batch + 0 < in_batch;
             if json_contains_path(in_options, 'one', '$.parts') then
                 call _queue_stage_put(json_extract(in_options, '$.parts'), in_stream, in_batch, in_options, v_published,
                     v_pushed, v_differing);
@@ -92,8 +92,8 @@ begin
                     concat(v_lost, ' of its messages are no longer held for it'));
             end if;
             delete l from queue_stream_part p straight_join queue_stream_plan l on l.source = p.source
-            where p.stream = in_stream and p.batch <= in_batch;
-            delete p from queue_stream_part p where p.stream = in_stream and p.batch <= in_batch;
+            where p.stream = in_stream and p.batch + 0 <= in_batch;
+            delete p from queue_stream_part p where p.stream = in_stream and p.batch + 0 <= in_batch;
         end if;
     end atomic;
     select if(v_new, 'committed', 'replayed') as outcome, v_acked as acked, v_failed as failed, v_lost as lost,

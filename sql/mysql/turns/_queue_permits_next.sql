@@ -13,7 +13,7 @@ Result: how many went to the ready line, where they stand last of their priority
 Locks: these messages, and their other semaphores; what others have locked stays as it is.differs: the result is
 out_woken.'
 begin
-    declare v_room, v_entry, v_found, v_there bigint;
+    declare v_room, v_next, v_entry, v_found, v_there bigint;
     declare v_last bigint default -1;
     declare v_looks int default 100;
     declare v_waits boolean;
@@ -24,13 +24,23 @@ begin
     call _queue_permits_room(in_name, in_kind is null, in_now, v_room);
     set v_room = coalesce(v_room, 9223372036854775807);
     line: while v_room > 0 and out_woken < in_max and v_looks > 0 do
-        set v_entry = null, v_found = null;
+        set v_entry = null, v_found = null, v_next = null;
         if in_kind is null then
-            select w.entry into v_entry from queue_semaphore_wait w force index (queue_semaphore_wait_name)
-            where w.name = in_name and w.entry > v_last order by w.entry limit 1 for update skip locked;
+            select min(w.entry) into v_next from queue_semaphore_wait w force index (queue_semaphore_wait_name)
+            where w.name = in_name and w.entry > v_last;
         else
+            select min(w.entry) into v_next from queue_semaphore_wait w force index (queue_semaphore_wait_kind)
+            where w.p_kind = in_kind and w.name = in_name and w.entry > v_last;
+        end if;
+        select w.entry into v_entry from queue_semaphore_wait w
+        where w.entry = v_next and w.name = in_name for update skip locked;
+        -- another has that, or an old snapshot another line; not by a range, whose end locks the first of the next line
+        if v_entry is null and in_kind is null then
+            select w.entry into v_entry from queue_semaphore_wait w force index (queue_semaphore_wait_name)
+            where w.name = in_name and w.entry + 0 > v_last order by w.entry limit 1 for update skip locked;
+        elseif v_entry is null then
             select w.entry into v_entry from queue_semaphore_wait w force index (queue_semaphore_wait_kind)
-            where w.p_kind = in_kind and w.name = in_name and w.entry > v_last
+            where w.p_kind = in_kind and w.name = in_name and w.entry + 0 > v_last
                 order by w.entry limit 1 for update skip locked;
         end if;
         if v_entry is null then

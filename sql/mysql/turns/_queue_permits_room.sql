@@ -57,7 +57,7 @@ begin
         select json_arrayagg(l.entry) into v_old
         from (
             select h.entry from queue_semaphore_permit h force index (queue_semaphore_permit_name)
-            where h.name = in_name and h.until < 0 and abs(h.until + in_now) >= 1000000
+            where h.name = in_name and h.until + 0 < 0 and abs(h.until + in_now) >= 1000000
             limit 100 for update skip locked) l;
         if v_old is not null then
             /*M!100600 set statement sql_safe_updates = 0 for */

@@ -12,9 +12,8 @@ Locks: the rows; what others have locked is left.
 out_pruned: the result.'
 begin
     declare v_history, v_dedup decimal(20,6) default 0;
-    declare v_since bigint;
     declare v_left int;
-    declare v_logged bigint;
+    declare v_since, v_logged bigint;
     declare v_found longtext character set utf8mb4;
     declare continue handler for not found begin end;
     select k.history_seconds, k.dedup_seconds into v_history, v_dedup from queue_kind k where k.p_kind = in_kind;
@@ -31,13 +30,16 @@ begin
             straight_join queue_history h force index (primary) on h.p_kind = in_kind and h.finished_at = j.finished_at
                 and h.entry = j.entry;
     end if;
-    set v_since = if(v_dedup = 0, 9223372036854775807, in_now - v_dedup * 1000000);
-    set v_left = in_max - out_pruned;
+    set v_since = if(v_dedup = 0, 9223372036854775807, in_now - v_dedup * 1000000), v_left = in_max - out_pruned;
     /*M!100600 set statement group_concat_max_len = 1000000000 for */
     select json_arrayagg(o.p_key) into v_found
     from (
-        select d.p_key from queue_dedup d force index (queue_dedup_ended)
-        where d.p_kind = in_kind and d.ended_at <= v_since order by d.ended_at limit v_left for update skip locked) o;
+        select d.p_key
+        from (
+            select n.p_key from queue_dedup n force index (queue_dedup_ended)
+            where n.p_kind = in_kind and n.ended_at <= v_since order by n.ended_at limit v_left) j
+            straight_join queue_dedup d force index (primary) on d.p_kind = in_kind and d.p_key = j.p_key
+        where d.ended_at <= v_since for update /*!80000 of d */ skip locked) o;
     if v_found is not null then
         /*M!100600 set statement sql_safe_updates = 0 for */
         delete d from json_table(v_found, '$[*]' columns (p_key varchar(200) collate exact path '$')) j

@@ -31,14 +31,12 @@ begin
             order by q.ready_rank, q.ready_at, q.entry limit 1 for update skip locked;
         end if;
         if v_found is null then
-            select min(d.due_at) into v_found from delayed_queue d force index (delayed_queue_due)
-            where d.p_kind = in_kind and d.due_at between 0 and in_now;
-            if v_found is not null then
-                set v_found = null;
-                select d.entry into v_found from delayed_queue d force index (delayed_queue_due)
-                where d.p_kind = in_kind and d.due_at between 0 and in_now
-                order by d.due_at limit 1 for update skip locked;
-            end if;
+            select q.entry into v_found
+            from (
+                select d.entry from delayed_queue d force index (delayed_queue_due)
+                where d.p_kind = in_kind and d.due_at between 0 and in_now order by d.due_at limit 1000) j
+                straight_join delayed_queue q force index (primary) on q.entry = j.entry
+            where q.due_at <= in_now limit 1 for update /*!80000 of q */ skip locked;
         end if;
     end if;
     if v_found is null and not v_paused and v_until is null then -- a reserve looks whether all is done
