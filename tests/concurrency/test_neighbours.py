@@ -84,6 +84,7 @@ def of_a_kind(kind: str) -> dict[str, Made]:
         ),
         "drop": lambda s, _: s.drop(kind),
         "ready": lambda s, _: s.execute(f"call _queue_ready(%s, {NOW}, @out)", [kind]),
+        "upkeep": lambda s, _: s.execute(f"call _queue_upkeep(%s, true, {NOW}, 40)", [kind]),
         "permits": lambda s, _: s.execute(f"call _queue_permits_look(%s, {NOW}, 100, @out)", [kind]),
         "prune": lambda s, _: s.execute(f"call _queue_prune_kind(%s, {NOW}, 100, @out)", [kind]),
         "cursors": lambda s, _: s.execute("call _queue_forget_cursors(%s, null)", [kind]),
@@ -174,7 +175,7 @@ ALL: dict[str, Made] = {
 }
 PASSES_OVER = {
     "reserve", "reserve many", "reserve where", "pop", "purge", "redrive", "ready", "permits", "prune",
-    "cursors", "tick", "reap", "sweep", "expire", "horizon", "stage_begin",
+    "upkeep", "cursors", "tick", "reap", "sweep", "expire", "horizon", "stage_begin",
 }  # fmt: skip
 """Calls that don't wait for what another transaction has."""
 LEFT: dict[str, tuple[Made, set[str]]] = {
