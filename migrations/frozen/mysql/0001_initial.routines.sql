@@ -3035,11 +3035,10 @@ begin
     declare v_payload, v_headers, v_errors, v_route, v_semaphores, v_roles longtext character set utf8mb4;
     declare v_bytes longblob;
     declare v_priority, v_source_priority smallint;
-    declare v_initially, v_member bigint;
+    declare v_initially, v_member, v_letter bigint;
     declare v_attempts, v_guarded int;
     declare v_by varchar(200) character set utf8mb4;
     declare v_suffix varchar(200) character set utf8mb4 default '';
-    declare v_letter bigint;
     declare v_created int default 0;
     declare continue handler for not found begin end;
     select q.p_kind, q.p_key, q.payload, q.payload_bytes, q.headers, q.priority, q.scheduled_at_initially, q.errors,
@@ -3702,8 +3701,7 @@ begin
         when 'd' then 'duplicate' else 'lost' end
         as outcome
     from json_table(in_receipts, '$[*]'
-        columns (place for ordinality, receipt varchar(60) character set utf8mb4 path '$')) r
-    order by r.place;
+        columns (place for ordinality, receipt varchar(60) character set utf8mb4 path '$')) r order by r.place;
 end;
 --;
 -- calls: _queue_check_nack, _queue_nack, _queue_receipt, queue_now
@@ -3799,8 +3797,7 @@ begin
     select r.receipt, case substr(v_outcomes, r.place, 1) when 'r' then 'retry' when 'd' then 'dead'
         else 'lost' end as outcome
     from json_table(in_receipts, '$[*]'
-        columns (place for ordinality, receipt varchar(60) character set utf8mb4 path '$')) r
-    order by r.place;
+        columns (place for ordinality, receipt varchar(60) character set utf8mb4 path '$')) r order by r.place;
 end;
 --;
 -- calls: _queue_check_move, _queue_check_roles, _queue_lock, _queue_move, _queue_receipt, _queue_text, queue_now
@@ -3969,8 +3966,7 @@ begin
         else 'lost' end
         as outcome
     from json_table(in_moves, '$[*]'
-        columns (place for ordinality, receipt varchar(60) character set utf8mb4 path '$.receipt')) m
-    order by m.place;
+        columns (place for ordinality, receipt varchar(60) character set utf8mb4 path '$.receipt')) m order by m.place;
 end;
 --;
 -- calls: _queue_check_key, _queue_check_kind, _queue_check_roles, _queue_end, queue_now
@@ -4023,9 +4019,8 @@ Errors: PQ007 for a kind that is for others. PQ001 for kind and max_messages.
 Locks: the messages; what others have locked is left. Then the next in the lines of their order keys, and their
 semaphores.'
 begin
-    declare v_now, v_entry bigint;
+    declare v_now, v_entry, v_purged bigint;
     declare v_most bigint default coalesce(in_max_messages, 9223372036854775807);
-    declare v_purged bigint;
     declare continue handler for not found begin end;
     begin declare v_own boolean; declare v_tries int default 0; again: loop begin
         declare v_done boolean default false;
@@ -6920,9 +6915,8 @@ begin
         declare v_priority smallint;
         declare v_either, v_paused boolean;
         declare v_zone varchar(64) character set utf8mb4;
-        declare v_none longtext character set utf8mb4;
         declare v_on_duplicate varchar(20) character set utf8mb4;
-        declare v_rule, v_push, v_headers, v_shape longtext character set utf8mb4;
+        declare v_rule, v_push, v_headers, v_shape, v_none longtext character set utf8mb4;
         declare v_catch_up text character set utf8mb4 collate /*!80017 utf8mb4_0900_bin *//*M!100600 utf8mb4_nopad_bin */;
         declare continue handler for not found begin end;
         declare exit handler for 1213, 1020 call _queue_retry(v_own, v_tries);
@@ -7048,8 +7042,7 @@ begin
                     and not exists (select k.p_kind from queue_kind k where k.p_kind = n.p_kind and k.draining)
                 order by n.next_at limit 100) d
                 straight_join queue_recurring r force index (primary) on r.name = d.name
-            where not r.paused and r.next_at <= v_now
-            order by r.p_kind, r.name for update /*!80000 of r */ skip locked;
+            where not r.paused and r.next_at <= v_now order by r.p_kind, r.name for update /*!80000 of r */ skip locked;
         declare exit handler for 1213, 1020 call _queue_retry(v_own, v_tries);
         declare exit handler for sqlexception begin call _queue_undo(v_own); resignal; end;
         call _queue_begin(v_own);
@@ -8151,8 +8144,7 @@ begin
         select json_arrayagg(g.entry) into out_gone
         from (
             select j.entry from json_table(v_rows, '$[*]' columns (entry bigint path '$[0]')) j
-                left join delayed_queue q force index (primary) on q.entry = j.entry
-            where q.entry is null) g;
+                left join delayed_queue q force index (primary) on q.entry = j.entry where q.entry is null) g;
         /*M!100600 set statement group_concat_max_len = 1000000000 for */
         select json_arrayagg(c.entry) into out_entries
         from (
@@ -9571,7 +9563,7 @@ in_worker: the worker. in_kinds: where it holds messages, a JSON array of kinds;
 call. in_max: how many messages at the most. out_freed: how many those were. out_done: whether that was all.
 Locks: the messages, in the order of their entries; what others have locked is left for the next time.'
 begin
-    declare v_list, v_more longtext character set utf8mb4;
+    declare v_list, v_more, v_errors, v_semaphores longtext character set utf8mb4;
     declare v_kind varchar(100) character set utf8mb4 collate /*!80017 utf8mb4_0900_bin *//*M!100600 utf8mb4_nopad_bin */;
     declare v_place int default 0;
     declare v_left int default in_max;
@@ -9579,7 +9571,6 @@ begin
     declare v_last, v_pending boolean default false;
     declare v_attempts, v_most, v_defined int;
     declare v_none decimal(30,6);
-    declare v_errors, v_semaphores longtext character set utf8mb4;
     declare v_error longtext character set utf8mb4 default concat('worker ', in_worker, ' is gone');
     declare c cursor for -- dead letters are put in in the order of their keys, as everywhere
         select q.entry from json_table(v_list, '$[*]' columns (entry bigint path '$')) j

@@ -15,11 +15,10 @@ begin
     declare v_payload, v_headers, v_errors, v_route, v_semaphores, v_roles longtext character set utf8mb4;
     declare v_bytes longblob;
     declare v_priority, v_source_priority smallint;
-    declare v_initially, v_member bigint;
+    declare v_initially, v_member, v_letter bigint;
     declare v_attempts, v_guarded int;
     declare v_by varchar(200) character set utf8mb4;
     declare v_suffix varchar(200) character set utf8mb4 default '';
-    declare v_letter bigint;
     declare v_created int default 0;
     declare continue handler for not found begin end;
     select q.p_kind, q.p_key, q.payload, q.payload_bytes, q.headers, q.priority, q.scheduled_at_initially, q.errors,

@@ -18,7 +18,6 @@ begin
         when 'd' then 'duplicate' else 'lost' end
         as outcome
     from json_table(in_receipts, '$[*]'
-        columns (place for ordinality, receipt varchar(60) character set utf8mb4 path '$')) r
-    order by r.place;
+        columns (place for ordinality, receipt varchar(60) character set utf8mb4 path '$')) r order by r.place;
 end $$
 delimiter ;

@@ -104,7 +104,6 @@ begin
         else 'lost' end
         as outcome
     from json_table(in_moves, '$[*]'
-        columns (place for ordinality, receipt varchar(60) character set utf8mb4 path '$.receipt')) m
-    order by m.place;
+        columns (place for ordinality, receipt varchar(60) character set utf8mb4 path '$.receipt')) m order by m.place;
 end $$
 delimiter ;

@@ -47,7 +47,6 @@ begin
     select r.receipt, case substr(v_outcomes, r.place, 1) when 'r' then 'retry' when 'd' then 'dead'
         else 'lost' end as outcome
     from json_table(in_receipts, '$[*]'
-        columns (place for ordinality, receipt varchar(60) character set utf8mb4 path '$')) r
-    order by r.place;
+        columns (place for ordinality, receipt varchar(60) character set utf8mb4 path '$')) r order by r.place;
 end $$
 delimiter ;

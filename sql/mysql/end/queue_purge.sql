@@ -10,9 +10,8 @@ Errors: PQ007 for a kind that is for others. PQ001 for kind and max_messages.
 Locks: the messages; what others have locked is left. Then the next in the lines of their order keys, and their
 semaphores.'
 begin
-    declare v_now, v_entry bigint;
+    declare v_now, v_entry, v_purged bigint;
     declare v_most bigint default coalesce(in_max_messages, 9223372036854775807);
-    declare v_purged bigint;
     declare continue handler for not found begin end;
     begin atomic
         declare v_done boolean default false;

@@ -35,8 +35,7 @@ begin
         select json_arrayagg(g.entry) into out_gone
         from (
             select j.entry from json_table(v_rows, '$[*]' columns (entry bigint path '$[0]')) j
-                left join delayed_queue q force index (primary) on q.entry = j.entry
-            where q.entry is null) g;
+                left join delayed_queue q force index (primary) on q.entry = j.entry where q.entry is null) g;
         /*M!100600 set statement group_concat_max_len = 1000000000 for */
         select json_arrayagg(c.entry) into out_entries
         from (

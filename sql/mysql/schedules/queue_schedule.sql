@@ -43,9 +43,8 @@ begin
         declare v_priority smallint;
         declare v_either, v_paused boolean;
         declare v_zone varchar(64) character set utf8mb4;
-        declare v_none longtext character set utf8mb4;
         declare v_on_duplicate varchar(20) character set utf8mb4;
-        declare v_rule, v_push, v_headers, v_shape longtext character set utf8mb4;
+        declare v_rule, v_push, v_headers, v_shape, v_none longtext character set utf8mb4;
         declare v_catch_up text collate exact;
         declare continue handler for not found begin end;
         set v_next_at = null;

@@ -10,7 +10,7 @@ in_worker: the worker. in_kinds: where it holds messages, a JSON array of kinds;
 call. in_max: how many messages at the most. out_freed: how many those were. out_done: whether that was all.
 Locks: the messages, in the order of their entries; what others have locked is left for the next time.'
 begin
-    declare v_list, v_more longtext character set utf8mb4;
+    declare v_list, v_more, v_errors, v_semaphores longtext character set utf8mb4;
     declare v_kind varchar(100) collate exact;
     declare v_place int default 0;
     declare v_left int default in_max;
@@ -18,7 +18,6 @@ begin
     declare v_last, v_pending boolean default false;
     declare v_attempts, v_most, v_defined int;
     declare v_none decimal(30,6);
-    declare v_errors, v_semaphores longtext character set utf8mb4;
     declare v_error longtext character set utf8mb4 default concat('worker ', in_worker, ' is gone');
     declare c cursor for -- dead letters are put in in the order of their keys, as everywhere
         select q.entry from json_table(v_list, '$[*]' columns (entry bigint path '$')) j
