@@ -62,6 +62,7 @@ class Tables:
         [(names,)] = self.run(
             "select group_concat(c.column_name separator ', ') from information_schema.columns c"
             " where c.table_schema = database() and c.table_name = 'delayed_queue'"
+            " and coalesce(c.generation_expression, '') = ''"
         )
         changed = {
             "entry": "uuid_short() & 9223372036854775807",
