@@ -4427,8 +4427,8 @@ create procedure _queue_permits_lock(in in_names longtext character set utf8mb4,
 waits for one keeps nobody waiting that has it.
 in_names: the semaphores. in_wait: false: what others have locked is left out, which is for who has locked some already.
 Result: the names of those that are there and locked.
-Locks: these rows, in the order of their names.differs: the result is out_locked, a JSON array; and @pyqueue_permit_held
-says to the end of the call that some are locked.'
+Locks: these rows, in the order of their names.
+differs: the result is out_locked, a JSON array; @pyqueue_permit_held says until the call ends that some are locked.'
 begin
     declare v_all longtext character set utf8mb4 default in_names;
     declare v_more longtext character set utf8mb4;
@@ -4598,8 +4598,8 @@ in_name: the semaphore, locked already. in_kind: only what waits in this kind, w
 told that there is room a second ago or longer; NULL: any kind, as many as there is room for. in_max: how many at the
 most. in_now: the time of the call.
 Result: how many went to the ready line, where they stand last of their priority.
-Locks: these messages, and their other semaphores; what others have locked stays as it is.differs: the result is
-out_woken.'
+Locks: these messages, and their other semaphores; what others have locked stays as it is.
+differs: the result is out_woken.'
 begin
     declare v_room, v_next, v_entry, v_found, v_there bigint;
     declare v_last bigint default -1;
@@ -4901,7 +4901,8 @@ whoever was told that there is room, a second ago or longer, isn''t taken. What 
 ready.
 in_kind: the kind. in_max: how many are wanted. in_now: the time of the call.
 Result: how many went to the ready line; of 100 semaphores at the most.
-Locks: these semaphores and as _queue_permits_next; what others have locked is left.differs: the result is out_woken.'
+Locks: these semaphores and as _queue_permits_next; what others have locked is left.
+differs: the result is out_woken.'
 begin
     declare v_name varchar(100) character set utf8mb4 collate /*!80017 utf8mb4_0900_bin *//*M!100600 utf8mb4_nopad_bin */ default '';
     declare v_found varchar(100) character set utf8mb4 collate /*!80017 utf8mb4_0900_bin *//*M!100600 utf8mb4_nopad_bin */;

@@ -6,8 +6,8 @@ create procedure _queue_permits_lock(in in_names longtext character set utf8mb4,
 waits for one keeps nobody waiting that has it.
 in_names: the semaphores. in_wait: false: what others have locked is left out, which is for who has locked some already.
 Result: the names of those that are there and locked.
-Locks: these rows, in the order of their names.differs: the result is out_locked, a JSON array; and @pyqueue_permit_held
-says to the end of the call that some are locked.'
+Locks: these rows, in the order of their names.
+differs: the result is out_locked, a JSON array; @pyqueue_permit_held says until the call ends that some are locked.'
 begin
     declare v_all longtext character set utf8mb4 default in_names;
     declare v_more longtext character set utf8mb4;

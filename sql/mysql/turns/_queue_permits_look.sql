@@ -8,7 +8,8 @@ whoever was told that there is room, a second ago or longer, isn''t taken. What 
 ready.
 in_kind: the kind. in_max: how many are wanted. in_now: the time of the call.
 Result: how many went to the ready line; of 100 semaphores at the most.
-Locks: these semaphores and as _queue_permits_next; what others have locked is left.differs: the result is out_woken.'
+Locks: these semaphores and as _queue_permits_next; what others have locked is left.
+differs: the result is out_woken.'
 begin
     declare v_name varchar(100) collate exact default '';
     declare v_found varchar(100) collate exact;

@@ -10,8 +10,8 @@ in_name: the semaphore, locked already. in_kind: only what waits in this kind, w
 told that there is room a second ago or longer; NULL: any kind, as many as there is room for. in_max: how many at the
 most. in_now: the time of the call.
 Result: how many went to the ready line, where they stand last of their priority.
-Locks: these messages, and their other semaphores; what others have locked stays as it is.differs: the result is
-out_woken.'
+Locks: these messages, and their other semaphores; what others have locked stays as it is.
+differs: the result is out_woken.'
 begin
     declare v_room, v_next, v_entry, v_found, v_there bigint;
     declare v_last bigint default -1;
