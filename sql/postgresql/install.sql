@@ -216,7 +216,6 @@ select pg_catalog.set_config('search_path', pg_catalog.quote_ident(pg_catalog.cu
 -- log
 \ir log/_queue_log_open.sql
 \ir log/_queue_log.sql
-\ir log/_queue_log_ended.sql
 \ir log/_queue_prune_log.sql
 \ir log/_queue_log_horizon.sql
 \ir log/_queue_read.sql
@@ -290,7 +289,6 @@ select pg_catalog.set_config('search_path', pg_catalog.quote_ident(pg_catalog.cu
 \ir upkeep/_queue_fold_counts.sql
 \ir upkeep/_queue_prune_kind.sql
 \ir upkeep/_queue_prune_by_the_way.sql
-\ir upkeep/_queue_mend_sequence.sql
 \ir upkeep/_queue_mend_sequences.sql
 \ir upkeep/_queue_upkeep.sql
 \ir upkeep/queue_prune.sql

@@ -45,6 +45,23 @@ def test_acks_that_wait_for_a_line_have_not_locked_the_next(
     assert sorted(keys(queue.reserve("k", None, 9))) == ["x", "y"]
 
 
+@pytest.mark.servers("postgresql")
+def test_acks_that_wait_for_who_comes_next_have_not_locked_what_stands_behind(
+    queue: Session, connect: Connect, harness: Harness
+) -> None:
+    """MariaDB and MySQL lock rows of lines."""
+    for key, line in (("a1", "a"), ("a2", "a"), ("b1", "b")):
+        queue.push("k", key, 0, order_key=line)
+    held = receipts(queue.reserve("k", None, 2))
+    other = connect(autocommit=False)
+    lock(other, "a2")
+    with waiting(harness, connect(), lambda session: session.ack_many(held)) as acked:
+        lock(other, "b1")
+        other.rollback()
+        assert outcomes(acked.result(PATIENCE_S)) == ["acked"] * 2
+    assert keys(queue.reserve("k", None, 9)) == ["a2"]
+
+
 @pytest.mark.servers("mariadb", "mysql")
 @pytest.mark.parametrize("kept", [False, True], ids=["not kept", "kept"])
 @pytest.mark.parametrize("lines", [["kb", "ka", "kc"], ["bo", "ao", "co"]], ids=["of a kind", "of kinds"])

@@ -854,12 +854,13 @@ begin
     end if;
     while outcome is null loop
         insert into delayed_queue as q (p_kind, p_key, payload, payload_bytes, headers, priority, scheduled_at,
-            scheduled_at_initially, created_at, attempts, max_attempts, ready_at, due_at, route, member, semaphores)
+            scheduled_at_initially, created_at, attempts, max_attempts, ready_at, due_at, route, member, order_key,
+            order_waits, semaphores)
         values (in_row.p_kind, in_row.p_key, in_row.payload, in_row.payload_bytes, in_row.headers, in_row.priority,
             in_row.scheduled_at, in_row.scheduled_at, in_now, in_row.attempts, in_row.max_attempts,
-            case when in_row.scheduled_at <= in_now then in_row.scheduled_at end,
-            case when in_row.scheduled_at > in_now then in_row.scheduled_at end,
-            in_row.route, in_row.member, in_row.semaphores)
+            case when in_row.scheduled_at <= in_now and in_row.order_waits is null then in_row.scheduled_at end,
+            case when in_row.scheduled_at > in_now and in_row.order_waits is null then in_row.scheduled_at end,
+            in_row.route, in_row.member, in_row.order_key, in_row.order_waits, in_row.semaphores)
         on conflict on constraint delayed_queue_pkey do nothing
         returning q.entry, q.scheduled_at, 'created', (
             select k.filter_index or k.log_seconds > 0 from queue_kind k where k.p_kind = q.p_kind)
@@ -907,19 +908,16 @@ comment on function _queue_put(delayed_queue, text, bigint, bigint) is
 $$Puts one message into a kind, whose columns are checked already: into the index of filters, the line of its
 semaphores, its group and the log too.
 in_row: the message: p_kind, p_key, payload, payload_bytes, headers, priority, scheduled_at, attempts, max_attempts,
-route, semaphores, and member where it goes on as the member that it was; no other column counts. The line of an order
-key is for _queue_join_line. in_on_duplicate: what to do where the key is taken. in_since: a key that has ended later
-than that, a time in microseconds, is ignored; NULL: none is. in_now: the time of the call.
+route, semaphores, member where it goes on as the member that it was, and order_key and order_waits where its place
+in the line is known; no other column counts. in_on_duplicate: what to do where the key is taken. in_since: a key that
+has ended later than that, a time in microseconds, is ignored; NULL: none is. in_now: the time of the call.
 Result: entry and scheduled_at of the message that is there now; outcome: created, ignored, replaced, held; waits_for:
 what _queue_permits_settle is to be told of a message with semaphores, at the end of the call; NULL: nothing.
 Locks: the message of that key, where in_on_duplicate changes it; waits for a transaction that is putting the same
 key.$$;
 --;
 -- calls: _queue_newest, _queue_put
--- changes: delayed_queue
 create or replace function _queue_put_pending(in_row delayed_queue, in_now bigint) returns void language plpgsql as $$
-declare
-    v_put record;
 begin
     if in_row.pending is null then
         return;
@@ -927,18 +925,11 @@ begin
     in_row := _queue_newest(in_row);
     in_row.scheduled_at := greatest((in_row.pending ->> 'scheduled_at')::bigint, in_now);
     in_row.attempts := 0;
-    v_put := _queue_put(in_row, 'ignore', null::bigint, in_now);
-    if v_put.outcome = 'created' and in_row.order_key is not null then
-        -- nobody comes or goes in its line until this commits, since its first has just ended; the next is first by now
-        update delayed_queue q
-        set order_key = in_row.order_key, order_waits = h.waits, ready_at = case
-            when h.waits is null then q.ready_at end, due_at = case when h.waits is null then q.due_at end
-        from (
-            select bool_or(true) as waits from delayed_queue f
-            where f.p_kind = in_row.p_kind and f.order_key = in_row.order_key and f.order_key is not null
-                and f.order_waits is null) h
-        where q.entry = v_put.entry;
-    end if;
+    -- nobody comes or goes in its line until this commits, since its first has just ended; the next is first by now
+    select bool_or(true) into in_row.order_waits from delayed_queue f
+    where f.p_kind = in_row.p_kind and f.order_key = in_row.order_key and f.order_key is not null
+        and f.order_waits is null;
+    perform _queue_put(in_row, 'ignore', null::bigint, in_now);
 end $$;
 --;
 comment on function _queue_put_pending(delayed_queue, bigint) is
@@ -957,6 +948,7 @@ create or replace function _queue_push(in_kind text, in_key text, in_payload jso
 declare
     v_own constant boolean := pg_current_xact_id_if_assigned() is null;
     v_now constant bigint := queue_now();
+    v_timeout constant text := current_setting('lock_timeout');
     v_shape jsonb;
     v_since bigint;
     v_draining boolean;
@@ -964,6 +956,7 @@ declare
     v_on_duplicate text := 'ignore';
     v_options record;
     v_row delayed_queue;
+    v_order text;
     v_put record;
 begin
     v_row.p_kind := in_kind;
@@ -994,24 +987,32 @@ begin
         v_row.attempts := v_options.attempts;
         v_row.max_attempts := v_options.max_attempts;
         v_row.route := v_options.route;
-        v_row.order_key := v_options.order_key;
+        v_order := v_options.order_key;
         v_row.semaphores := v_options.semaphores;
         v_on_duplicate := v_options.on_duplicate;
     end if;
-    if v_row.order_key is null then
+    if v_order is null then
         v_put := _queue_put(v_row, v_on_duplicate, v_since, v_now);
     end if;
-    for v_try in 1 .. case when v_row.order_key is null then 0 else 2147483647 end loop
+    for v_try in 1 .. case when v_order is null then 0 else 2147483647 end loop
         begin
-            -- rows are locked before keys are put in, everywhere
-            perform _queue_line(in_kind, array[v_row.order_key], array[v_row.p_key], v_on_duplicate <> 'ignore', false);
+            -- rows are locked before keys are put in, everywhere; with the key in, who is putting a first one in is
+            -- waited for a moment only: after that it joins its line later
+            perform set_config('lock_timeout', '10', true) where v_try = 1;
+            v_row.order_waits := _queue_line(in_kind, array[v_order], array[v_row.p_key], v_on_duplicate <> 'ignore',
+                false) <> '{}' or null;
+            v_row.order_key := case when v_try = 1 or v_row.order_waits then v_order end;
             v_put := _queue_put(v_row, v_on_duplicate, v_since, v_now);
-            if v_put.outcome = 'created' then
-                perform _queue_join_line(array[v_put.entry], array[v_row.order_key]);
+            if v_put.outcome = 'created' and v_row.order_key is null then
+                perform _queue_join_line(array[v_put.entry], array[v_order]);
             end if;
+            perform set_config('lock_timeout', v_timeout, true) where v_try = 1;
             exit;
-        exception when sqlstate 'PQ00A' or deadlock_detected then -- all that it did and locked is undone: again
-            if sqlstate <> 'PQ00A' and (not v_own or v_try > 20) then raise; end if;
+        -- all that it did and locked is undone: again
+        exception when sqlstate 'PQ00A' or deadlock_detected or lock_not_available or unique_violation then
+            if sqlstate in ('55P03', '23505') and v_try > 1 or sqlstate = '40P01' and (not v_own or v_try > 20) then
+                raise;
+            end if;
         end;
     end loop;
     p_kind := in_kind;
@@ -1046,22 +1047,16 @@ declare
     v_each record; v_row delayed_queue; v_put record;
     v_onto bigint[] := '{}'; v_logged bigint[]; v_outcomes text[]; v_waits_for text[];
 begin
-    if v_default.order_key is not null or v_more and in_messages @? '$[*].order_key' then
-        -- what comes behind one that is there waits at once; all others have to be in before they may wait for who puts
-        -- a first one in
-        select _queue_line(in_kind.p_kind, array_agg(distinct o.order_key), array_agg(m.message ->> 'key'), in_changes,
-            false) into v_heads
-        from jsonb_array_elements(in_messages) m (message),
-            lateral (select case when m.message ? 'order_key' then m.message ->> 'order_key'
-            else v_default.order_key end) o (order_key)
+    if in_changes or v_default.order_key is not null or v_more and in_messages @? '$[*].order_key' then
+        -- locked is what is changed, and who is first in a line: 0; else the message that comes first in it. What comes
+        -- behind that waits at once. In_sorted, all have to be in before one may wait for who puts a first one in
+        select coalesce(jsonb_object_agg(o.order_key, m.n order by m.n desc)
+                filter (where not in_sorted and o.order_key is not null), '{}')
+            || _queue_line(in_kind.p_kind, array_agg(o.order_key), array_agg(m.message ->> 'key'), in_changes, false)
+        into v_heads
+        from jsonb_array_elements(in_messages) with ordinality m (message, n), lateral (
+            select (case when m.message ? 'order_key' then m.message else in_options end) ->> 'order_key') o (order_key)
         where in_changes or o.order_key is not null;
-    elsif in_changes then
-        perform q.entry from delayed_queue q
-        where q.entry = any (array(
-            select k.entry from jsonb_array_elements(in_messages) m (message), lateral ( -- OFFSET: ADR 13
-                select o.entry from delayed_queue o where o.p_kind = in_kind.p_kind
-                    and o.p_key = m.message ->> 'key' offset 0) k))
-        order by q.entry + 0 for update; -- + 0: ADR 13
     end if;
     with e as materialized (
         -- most messages are a key, a payload and perhaps an order key: those are checked here, all others one by one
@@ -1077,22 +1072,22 @@ begin
         select e.n, e.entry, (e.message ->> 'key') collate "C" as p_key, e.message -> 'payload' as payload,
             v_default.scheduled_at, v_default.priority, v_default.headers, v_default.attempts, v_default.max_attempts,
             v_default.route, e.order_key collate "C", case
-            when v_heads ? e.order_key then true end as waits, v_default.semaphores
+            when (v_heads ->> e.order_key)::integer < e.n then true end as waits, v_default.semaphores
         from e where e.plain
         union all
         select e.n, e.entry, o.p_key collate "C", coalesce(e.message -> 'payload', 'null'), o.scheduled_at, o.priority,
             o.headers, o.attempts, o.max_attempts, o.route, o.order_key collate "C", case
-            when v_heads ? o.order_key then true end, o.semaphores
+            when (v_heads ->> o.order_key)::integer < e.n then true end, o.semaphores
         from e, _queue_message(e.message, e.n, in_options, in_now) o where not e.plain),
     i as (
         insert into delayed_queue as q (entry, p_kind, p_key, payload, headers, priority, scheduled_at,
             scheduled_at_initially, created_at, attempts, max_attempts, ready_at, due_at, route, order_key, order_waits,
             semaphores)
         select m.entry, in_kind.p_kind, m.p_key, m.payload, m.headers, m.priority, m.scheduled_at, m.scheduled_at,
-            in_now, m.attempts, m.max_attempts, case when m.scheduled_at <= in_now
-            and num_nonnulls(m.waits, m.semaphores) = 0 then m.scheduled_at end, case when m.scheduled_at > in_now
-                and m.waits is null then m.scheduled_at end, m.route, case when m.waits then m.order_key end, m.waits,
-            m.semaphores
+            in_now, m.attempts, m.max_attempts,
+            case when m.scheduled_at <= in_now and num_nonnulls(m.waits, m.semaphores) = 0 then m.scheduled_at end,
+            case when m.scheduled_at > in_now and m.waits is null then m.scheduled_at end, m.route,
+            case when v_heads ? m.order_key then m.order_key end, m.waits, m.semaphores
         from m
         where v_since is null or coalesce(( -- not EXISTS: that may be planned as a hash of the whole memory
             select r.ended_at from queue_dedup r where r.p_kind = in_kind.p_kind and r.p_key = m.p_key) <= v_since,
@@ -1105,11 +1100,15 @@ begin
     if v_since is not null then
         v_late := _queue_take_back(array_remove(v_entries, null), in_now);
     end if;
-    if v_heads is not null then
+    if not in_sorted and exists (
+        select from jsonb_each_text(v_heads) h (order_key, first)
+        where h.first <> '0' and (v_entries[h.first::integer] is null or v_entries[h.first::integer] = any (v_late))
+    ) then
+        raise exception using errcode = 'PQ00A'; -- one that was to be first isn't put in, so another one is
+    elsif in_sorted and v_heads is not null then
         perform _queue_join_line(array_agg(v_entries[m.n]), array_agg(o.order_key))
-        from jsonb_array_elements(in_messages) with ordinality m (message, n),
-            lateral (select (case when m.message ? 'order_key' then m.message
-            else in_options end) ->> 'order_key') o (order_key)
+        from jsonb_array_elements(in_messages) with ordinality m (message, n), lateral (
+            select (case when m.message ? 'order_key' then m.message else in_options end) ->> 'order_key') o (order_key)
         where o.order_key is not null and not v_heads ? o.order_key and v_entries[m.n] is not null
             and v_entries[m.n] <> all (v_late);
     end if;
@@ -1310,7 +1309,7 @@ begin
     v_ignores := coalesce(in_options ->> 'on_duplicate', 'ignore') = 'ignore'
         and not in_messages @? '$[*].on_duplicate';
     v_ordered := in_options ->> 'order_key' is not null or in_messages @? '$[*].order_key';
-    v_quick := v_own and v_ignores and not v_ordered and jsonb_array_length(in_messages) > 1
+    v_quick := v_own and v_ignores and jsonb_array_length(in_messages) > 1
         and coalesce(current_setting('pyqueue.met', true), '') < (v_now - 1000000)::text;
     if v_ignores and not v_ordered and not v_quick then
         return query select b.p_key, b.outcome
@@ -1327,9 +1326,10 @@ begin
             perform case when v_quick then set_config('lock_timeout', v_timeout, true) end, _queue_wake(in_kind, null);
             return;
         -- all that it did and locked is undone: again
-        exception when sqlstate 'PQ00A' or deadlock_detected or lock_not_available then
-            if sqlstate = '55P03' and not v_quick or sqlstate = '40P01' and (not v_own or v_try > 20) then raise;
-                end if;
+        exception when sqlstate 'PQ00A' or deadlock_detected or lock_not_available or unique_violation then
+            if sqlstate in ('55P03', '23505') and not v_quick or sqlstate = '40P01' and (not v_own or v_try > 20) then
+                raise;
+            end if;
             -- where batches overlap, the other order costs less
             perform set_config('pyqueue.met', v_now::text, false) where v_quick;
             v_quick := false;
@@ -2867,8 +2867,8 @@ $$Refuses a circle of dead letters.
 in_kind: the kind that is defined. in_dead_letter_kind: where its dead letters would go; NULL: the default.
 Errors: PQ001 for a name that can't be a kind, PQ004 for a circle.$$;
 --;
--- calls: _queue_advance, _queue_log_ended, _queue_put_pending, _queue_wake_limited
--- changes: delayed_queue, queue_count, queue_dedup, queue_history
+-- calls: _queue_advance, _queue_log_open, _queue_put_pending, _queue_wake_limited
+-- changes: delayed_queue, queue_count, queue_dedup, queue_history, queue_log
 create or replace function _queue_end(in_entries bigint[], in_secrets bytea[], in_outcome text, in_to_kind text,
     in_now bigint, out places bigint[], out guarded bigint[]) language plpgsql as $$
 declare
@@ -2907,9 +2907,10 @@ begin
         order by 2, 1 on conflict on constraint queue_dedup_pkey do update set ended_at = excluded.ended_at;
     end if;
     if v_gone.logged is not null then
-        perform _queue_log_ended(array_agg(q.p_kind order by q.entry), array_agg(q.p_key order by q.entry),
-            array_agg(q.entry order by q.entry), in_outcome, in_to_kind, in_now)
-        from delayed_queue q where q.entry = any (v_gone.logged);
+        perform _queue_log_open();
+        insert into queue_log (event, name, p_kind, p_key, entry, to_kind, created_at)
+        select in_outcome, q.p_kind, q.p_kind, q.p_key, q.entry, in_to_kind, in_now
+        from delayed_queue q where q.entry = any (v_gone.logged) order by q.entry + 0;
     end if;
     with d as (
         delete from delayed_queue q where q.entry = any (v_gone.entries)
@@ -3133,7 +3134,7 @@ declare
     v_put record;
     v_members bigint[];
     v_settle bigint[] := in_entries; v_names text[];
-    v_created bigint[]; v_orders text[];
+    v_order text; v_created bigint[]; v_orders text[];
 begin
     foreach v_place in array _queue_lock_moves(in_entries, in_secrets, in_to_kinds,
         array(select o.options ->> 'key' from unnest(in_options) with ordinality o (options, n) order by o.n))
@@ -3179,6 +3180,8 @@ begin
         if (v_options ->> 'next')::boolean then
             v_row.route := nullif(v_row.route - 0, '[]');
         end if;
+        v_order := v_row.order_key;
+        v_row.order_key := null; -- it takes its place once all are in
         v_put := _queue_put(v_row, coalesce(v_options ->> 'on_duplicate', 'ignore'), null::bigint, in_now);
         if v_put.waits_for is not null then
             v_settle := v_settle || v_put.entry;
@@ -3188,9 +3191,9 @@ begin
         if v_put.outcome <> 'created' then
             perform _queue_members_end(array[v_row.member], 'duplicate', v_options -> 'result', in_now)
                 where v_row.member is not null;
-        elsif v_row.order_key is not null then
+        elsif v_order is not null then
             v_created := v_created || v_put.entry;
-            v_orders := v_orders || v_row.order_key;
+            v_orders := v_orders || v_order;
         end if;
     end loop;
     perform _queue_join_line(v_created, v_orders) where v_created is not null;
@@ -3378,7 +3381,8 @@ Locks: the message and the next in the line of its order key. Where it goes on, 
 the one that has its key there, in the order of their entries. Its semaphores.
 Where the idea comes from: Keuss's pipelines, with their direct, choice and sink links.$$;
 --;
--- calls: _queue_ack_each, _queue_check_ack, _queue_receipts, queue_now
+-- calls: _queue_ack_each, _queue_advance, _queue_check_ack, _queue_lock_lines, _queue_receipts, _queue_wake_limited,
+--     queue_now
 -- changes: delayed_queue, queue_count
 create or replace function queue_ack_many(in_receipts jsonb, in_options jsonb default null)
     returns table (receipt text, outcome text) language plpgsql
@@ -3388,25 +3392,30 @@ declare
     v_now constant bigint := queue_now();
     v_receipts record;
     v_outcomes text[]; v_each text[];
-    v_kind text; v_tids tid[];
+    v_kind text; v_entries bigint[]; v_tids tid[];
+    v_ordered boolean; v_next bigint[];
 begin
     if in_options is null and in_receipts::text ~ '^[[]("[1-9][0-9]*-[0-9a-f]+"(, )?)+[]]$'
         and jsonb_array_length(in_receipts) <= 10000 then
-        -- most batches: all are held, once, and are plain ones of one plain kind
+        -- most batches: all are held, once, and nothing but lines and slots hangs on their end, in one kind
         begin
-            select min(q.p_kind) into v_kind from delayed_queue q
-            where q.entry = any (array(
-                select left(e.receipt, -33)::bigint from jsonb_array_elements_text(in_receipts) e (receipt)))
-            having count(*) = jsonb_array_length(in_receipts) and min(q.p_kind) = max(q.p_kind)
-                and sum(num_nonnulls(q.route, q.member, q.order_key, q.semaphores)) = 0 and not exists (
+            v_entries := array(
+                select left(e.receipt, -33)::bigint from jsonb_array_elements_text(in_receipts) e (receipt));
+            select min(q.p_kind), count(q.order_key) > 0 into v_kind, v_ordered from delayed_queue q
+            where q.entry = any (v_entries)
+            having count(*) = cardinality(v_entries) and min(q.p_kind) = max(q.p_kind)
+                and sum(num_nonnulls(q.route, q.member, q.semaphores)) = 0 and not exists (
                 select from queue_kind k where k.p_kind = min(q.p_kind) and (k.history_seconds > 0
-                    or k.dedup_seconds > 0 or k.max_reserved is not null or k.log_seconds > 0));
+                    or k.dedup_seconds > 0 or k.log_seconds > 0));
         exception when invalid_text_representation or numeric_value_out_of_range or invalid_parameter_value then
             null; -- one has too few digits or too many; _queue_receipts says which
         end;
     end if;
     if v_kind is not null then
         -- all are locked before one is deleted: another call may be waiting for its key, and have the next one locked
+        if v_ordered then
+            v_next := _queue_lock_lines(v_entries, null::bigint[]);
+        end if;
         v_tids := array(
             select q.tid
             from (
@@ -3418,6 +3427,10 @@ begin
             with d as (delete from delayed_queue q where q.ctid = any (v_tids) returning q.source_kind)
             insert into queue_count (p_kind, pushed, acked, reserved)
             select v_kind, count(*) - count(d.source_kind), count(*), count(*) from d;
+            perform _queue_advance(array_agg(q.p_kind), array_agg(q.order_key), v_now) from delayed_queue q
+            where q.entry = any (v_next) having count(*) > 0;
+            perform _queue_wake_limited(k.p_kind) from queue_kind k
+            where k.p_kind = v_kind and k.max_reserved is not null;
             return query select e.receipt, 'acked' from jsonb_array_elements_text(in_receipts) e (receipt);
             return;
         end if;
@@ -4402,9 +4415,9 @@ Errors: under REPEATABLE READ and SERIALIZABLE the server's own 40001.
 Locks: the next ones, in the order of their entries.$$;
 --;
 create or replace function _queue_lock_lines(in_entries bigint[],
-    in_others bigint[]) returns void language plpgsql as $$
+    in_others bigint[]) returns bigint[] language plpgsql as $$
 declare
-    v_lines bigint[];
+    v_next bigint[];
     v_lock bigint[];
 begin
     if not exists (
@@ -4413,31 +4426,31 @@ begin
     then
         perform q.entry from delayed_queue q where q.entry = any (in_entries || in_others)
             order by q.entry + 0 for update;
-        return;
+        return '{}';
     end if;
-    loop
+    for v_try in 1 .. 2147483647 loop
         begin
-            v_lock := null;
-            loop
-                v_lines := in_entries || array(
-                    select n.entry
-                    from unnest(in_entries) e (entry) join delayed_queue q on q.entry between e.entry and e.entry
-                        and q.order_key is not null, lateral (
-                            select w.entry from delayed_queue w -- BETWEEN: ADR 13
-                            where w.p_kind = q.p_kind and w.order_key between q.order_key and q.order_key
-                                and w.order_waits
-                            order by w.p_kind, w.order_key, w.entry limit 1) n);
-                if v_lines <@ v_lock then
-                    return;
-                elsif v_lock is not null then
-                    raise exception using errcode = 'PQ00A';
-                end if;
-                v_lock := v_lines;
-                perform q.entry from delayed_queue q where q.entry = any (v_lock || in_others)
-                    order by q.entry + 0 for update;
-            end loop;
+            v_lock := in_entries || in_others || v_next;
+            perform q.entry from delayed_queue q where q.entry = any (v_lock) order by q.entry + 0 for update;
+            v_next := array(
+                select n.entry
+                from unnest(in_entries) e (entry) join delayed_queue q on q.entry between e.entry and e.entry
+                    and q.order_key is not null, lateral (
+                        select w.entry from delayed_queue w -- BETWEEN: ADR 13
+                        where w.p_kind = q.p_kind and w.order_key between q.order_key and q.order_key
+                            and w.order_waits
+                        order by w.p_kind, w.order_key, w.entry limit 1) n);
+            -- nobody is waited for out of order, so what isn't locked yet is passed over where another has it
+            if v_try = 1 and v_next <> '{}' then
+                v_lock := v_lock || array(
+                    select q.entry from delayed_queue q where q.entry = any (v_next) for update skip locked);
+            end if;
+            if not exists (select unnest(v_next) except select unnest(v_lock)) then
+                return v_next;
+            end if;
+            raise exception using errcode = 'PQ00A';
+        -- all is unlocked, and locked again in order, with who came next
         exception when sqlstate 'PQ00A' then
-            null; -- another came next while this waited: all is unlocked, and locked again in order
         end;
     end loop;
 end $$;
@@ -4446,6 +4459,7 @@ comment on function _queue_lock_lines(bigint[], bigint[]) is
 $$Locks messages that are to end and who comes next in the lines of their order keys, so that nobody is waited for once
 one of them has ended: that could be a deadlock.
 in_entries: the messages. in_others: what else to lock; NULL: nothing.
+Result: who comes next.
 Locks: as said, in the order of their entries.
 differs: a line has a row of its own in queue_order on MariaDB and MySQL, and that is locked instead.$$;
 --;
@@ -6283,29 +6297,6 @@ in_entries: the messages, in their order. in_events: of each, pushed or replaced
 published: the first of them stands under it, the others are its copies; NULL: each stands under its kind. in_now: the
 time of the call.
 Locks: as _queue_log_open.$$;
---;
--- calls: _queue_log_open
--- changes: queue_log
-create or replace function _queue_log_ended(in_kinds text[], in_keys text[], in_entries bigint[], in_event text,
-    in_to_kind text, in_now bigint) returns void language plpgsql as $$
-begin
-    if not exists (select from queue_kind k where k.p_kind = any (in_kinds) and k.log_seconds > 0) then
-        return;
-    end if;
-    perform _queue_log_open();
-    insert into queue_log (event, name, p_kind, p_key, entry, to_kind, created_at)
-    select in_event, e.p_kind, e.p_kind, e.p_key, e.entry, in_to_kind, in_now
-    from unnest(in_kinds, in_keys, in_entries) with ordinality e (p_kind, p_key, entry, n)
-    join queue_kind k on k.p_kind = e.p_kind and k.log_seconds > 0
-    order by e.n;
-end $$;
---;
-comment on function _queue_log_ended(text[], text[], bigint[], text, text, bigint) is
-$$Appends the ends of messages to the log, where their kinds have log_seconds.
-in_kinds, in_keys, in_entries: the messages, removed already or about to be. in_event: acked, popped, moved, dead,
-removed. in_to_kind: where they went, NULL: nowhere. in_now: the time of the call.
-Locks: as _queue_log_open.
-differs: on MariaDB and MySQL _queue_end logs what it ends.$$;
 --;
 -- calls: _queue_settings
 -- changes: queue_log, queue_log_gone
@@ -8748,65 +8739,49 @@ a snapshot keeps the dead rows before the living ones, the session leaves it for
 time at most.
 in_kind: the kind. in_now: the time of the call. in_max: how many rows at the most.$$;
 --;
-create or replace function _queue_mend_sequence(in_sequence regclass, in_most bigint,
-    in_step bigint) returns text[] language plpgsql as $$
-begin
-    if in_most > coalesce(pg_sequence_last_value(in_sequence), 0) then
-        -- of two who find it out the second looks again
-        perform pg_advisory_xact_lock(hashoid('queue_kind'::regclass), hashoid(in_sequence));
-        if in_most > coalesce(pg_sequence_last_value(in_sequence), 0) then
-            perform setval(in_sequence, in_most + in_step);
-            return array[format('sequence %s: it was behind its table',
-                (select c.relname from pg_class c where c.oid = in_sequence))];
-        end if;
-    end if;
-    return '{}';
-end $$;
---;
-comment on function _queue_mend_sequence(regclass, bigint, bigint) is
-$$Sets a sequence that is behind.
-in_sequence: it. in_most: the greatest number that was seen, NULL: none. in_step: how far beyond that it goes on: there
-may be greater ones, and numbers of messages are never used again.
-Result: what was wrong, in words; empty: nothing.
-Locks: an advisory lock of the transaction, where it is behind.
-differs: only here. See _queue_epoch.$$;
---;
--- calls: _queue_mend_sequence
 create or replace function _queue_mend_sequences() returns text[] language plpgsql as $$
 declare
     v_mended text[] := '{}';
-    v_last bigint;
-    v_most bigint;
+    v_behind record;
 begin
-    -- beyond what a sequence gave last there is nothing to read where all is well
-    v_last := coalesce(pg_sequence_last_value('delayed_queue_entry_seq'::regclass), 0);
-    select max(q.entry) into v_most from delayed_queue q where q.entry > v_last;
-    v_mended := v_mended || _queue_mend_sequence('delayed_queue_entry_seq'::regclass, v_most, 1000000000000::bigint);
-    -- a reader's place may lie behind a log that was pruned
-    v_last := coalesce(pg_sequence_last_value('queue_log_position_seq'::regclass), 0);
-    v_most := greatest((select max(l.position) from queue_log l where l.position > v_last),
-        (select max(n.position) from queue_log_known n), (select max(g.position) from queue_log_gone g),
-        (select max(r.position) from queue_reader r));
-    v_mended := v_mended || _queue_mend_sequence('queue_log_position_seq'::regclass, v_most, 1000000::bigint);
-    select max(n.id) into v_most from queue_log_known n;
-    v_mended := v_mended || _queue_mend_sequence('queue_log_known_id_seq'::regclass, v_most, 1000000::bigint);
-    select max(c.id) into v_most from queue_cursor c;
-    v_mended := v_mended || _queue_mend_sequence('queue_cursor_id_seq'::regclass, v_most, 1000000::bigint);
-    v_last := coalesce(pg_sequence_last_value('queue_inbox_id_seq'::regclass), 0);
-    select max(i.id) into v_most from queue_inbox i where i.id > v_last;
-    v_mended := v_mended || _queue_mend_sequence('queue_inbox_id_seq'::regclass, v_most, 1000000::bigint);
-    v_last := coalesce(pg_sequence_last_value('queue_stage_part_part_seq'::regclass), 0);
-    select max(p.part) into v_most from queue_stage_part p where p.part > v_last;
-    return v_mended || _queue_mend_sequence('queue_stage_part_part_seq'::regclass, v_most, 1000000::bigint);
+    for v_behind in
+        -- beyond what a sequence gave last there is nothing to read where all is well
+        select s.*
+        from (values
+            ('delayed_queue_entry_seq'::regclass, 1000000000000::bigint, (select max(q.entry) from delayed_queue q
+                where q.entry > (select coalesce(pg_sequence_last_value('delayed_queue_entry_seq'::regclass), 0)))),
+            -- a reader's place may lie behind a log that was pruned
+            ('queue_log_position_seq'::regclass, 1000000, greatest((select max(l.position) from queue_log l
+                where l.position > (select coalesce(pg_sequence_last_value('queue_log_position_seq'::regclass), 0))),
+                (select max(n.position) from queue_log_known n), (select max(g.position) from queue_log_gone g),
+                (select max(r.position) from queue_reader r))),
+            ('queue_log_known_id_seq'::regclass, 1000000, (select max(n.id) from queue_log_known n)),
+            ('queue_cursor_id_seq'::regclass, 1000000, (select max(c.id) from queue_cursor c)),
+            ('queue_inbox_id_seq'::regclass, 1000000, (select max(i.id) from queue_inbox i
+                where i.id > (select coalesce(pg_sequence_last_value('queue_inbox_id_seq'::regclass), 0)))),
+            ('queue_stage_part_part_seq'::regclass, 1000000, (select max(p.part) from queue_stage_part p
+                where p.part > (select coalesce(pg_sequence_last_value('queue_stage_part_part_seq'::regclass), 0))))
+            ) s (sequence, step, most)
+        where s.most > coalesce(pg_sequence_last_value(s.sequence), 0)
+    loop
+        -- of two who find it out the second looks again
+        perform pg_advisory_xact_lock(hashoid('queue_kind'::regclass), hashoid(v_behind.sequence));
+        if v_behind.most > coalesce(pg_sequence_last_value(v_behind.sequence), 0) then
+            perform setval(v_behind.sequence, v_behind.most + v_behind.step);
+            v_mended := v_mended || format('sequence %s: it was behind its table',
+                (select c.relname from pg_class c where c.oid = v_behind.sequence));
+        end if;
+    end loop;
+    return v_mended;
 end $$;
 --;
 comment on function _queue_mend_sequences() is
-$$Finds sequences that are behind the numbers in their tables, and sets them: a logical replication takes the rows alone
-to a copy, and who lets the copy take over may forget the sequences. New messages would come before those that wait, and
-others end in an error. Those of queue_use and queue_write are left alone: their numbers tell apart rows of the same
-microsecond alone.
+$$Finds sequences that are behind the numbers in their tables, and sets them far beyond: a logical replication takes the
+rows alone to a copy, and who lets the copy take over may forget the sequences. New messages would come before those
+that wait, and others end in an error. Numbers of messages are never used again. The sequences of queue_use and
+queue_write are left alone: their numbers tell apart rows of the same microsecond alone.
 Result: what was wrong, in words; empty: nothing.
-Locks: those of _queue_mend_sequence.
+Locks: an advisory lock of the transaction for each that is behind.
 differs: only here. See _queue_epoch.$$;
 --;
 -- calls: _queue_fold_counts, _queue_groups_due, _queue_is_alive, _queue_prune_by_the_way, _queue_prune_terms,
@@ -9302,7 +9277,6 @@ revoke all on function
     _queue_line_up(bigint[]),
     _queue_events(jsonb),
     _queue_log(bigint[], text[], text, bigint),
-    _queue_log_ended(text[], text[], bigint[], text, text, bigint),
     _queue_log_horizon(),
     _queue_log_known(queue_reader, integer, bigint),
     _queue_log_missed(queue_reader),
@@ -9314,7 +9288,6 @@ revoke all on function
     _queue_lock_moves(bigint[], bytea[], text[], text[]),
     _queue_look_back(text, bigint, integer, queue_cursor),
     _queue_matcher(text),
-    _queue_mend_sequence(regclass, bigint, bigint),
     _queue_mend_sequences(),
     _queue_members_dead(bigint[], bigint[], text, bigint),
     _queue_members_end(bigint[], text, jsonb, bigint),

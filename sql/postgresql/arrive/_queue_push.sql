@@ -5,6 +5,7 @@ create or replace function _queue_push(in_kind text, in_key text, in_payload jso
 declare
     v_own constant boolean := pg_current_xact_id_if_assigned() is null;
     v_now constant bigint := queue_now();
+    v_timeout constant text := current_setting('lock_timeout');
     v_shape jsonb;
     v_since bigint;
     v_draining boolean;
@@ -12,6 +13,7 @@ declare
     v_on_duplicate text := 'ignore';
     v_options record;
     v_row delayed_queue;
+    v_order text;
     v_put record;
 begin
     v_row.p_kind := in_kind;
@@ -42,24 +44,32 @@ begin
         v_row.attempts := v_options.attempts;
         v_row.max_attempts := v_options.max_attempts;
         v_row.route := v_options.route;
-        v_row.order_key := v_options.order_key;
+        v_order := v_options.order_key;
         v_row.semaphores := v_options.semaphores;
         v_on_duplicate := v_options.on_duplicate;
     end if;
-    if v_row.order_key is null then
+    if v_order is null then
         v_put := _queue_put(v_row, v_on_duplicate, v_since, v_now);
     end if;
-    for v_try in 1 .. case when v_row.order_key is null then 0 else 2147483647 end loop
+    for v_try in 1 .. case when v_order is null then 0 else 2147483647 end loop
         begin
-            -- rows are locked before keys are put in, everywhere
-            perform _queue_line(in_kind, array[v_row.order_key], array[v_row.p_key], v_on_duplicate <> 'ignore', false);
+            -- rows are locked before keys are put in, everywhere; with the key in, who is putting a first one in is
+            -- waited for a moment only: after that it joins its line later
+            perform set_config('lock_timeout', '10', true) where v_try = 1;
+            v_row.order_waits := _queue_line(in_kind, array[v_order], array[v_row.p_key], v_on_duplicate <> 'ignore',
+                false) <> '{}' or null;
+            v_row.order_key := case when v_try = 1 or v_row.order_waits then v_order end;
             v_put := _queue_put(v_row, v_on_duplicate, v_since, v_now);
-            if v_put.outcome = 'created' then
-                perform _queue_join_line(array[v_put.entry], array[v_row.order_key]);
+            if v_put.outcome = 'created' and v_row.order_key is null then
+                perform _queue_join_line(array[v_put.entry], array[v_order]);
             end if;
+            perform set_config('lock_timeout', v_timeout, true) where v_try = 1;
             exit;
-        exception when sqlstate 'PQ00A' or deadlock_detected then -- all that it did and locked is undone: again
-            if sqlstate <> 'PQ00A' and (not v_own or v_try > 20) then raise; end if;
+        -- all that it did and locked is undone: again
+        exception when sqlstate 'PQ00A' or deadlock_detected or lock_not_available or unique_violation then
+            if sqlstate in ('55P03', '23505') and v_try > 1 or sqlstate = '40P01' and (not v_own or v_try > 20) then
+                raise;
+            end if;
         end;
     end loop;
     p_kind := in_kind;

@@ -13,22 +13,16 @@ declare
     v_each record; v_row delayed_queue; v_put record;
     v_onto bigint[] := '{}'; v_logged bigint[]; v_outcomes text[]; v_waits_for text[];
 begin
-    if v_default.order_key is not null or v_more and in_messages @? '$[*].order_key' then
-        -- what comes behind one that is there waits at once; all others have to be in before they may wait for who puts
-        -- a first one in
-        select _queue_line(in_kind.p_kind, array_agg(distinct o.order_key), array_agg(m.message ->> 'key'), in_changes,
-            false) into v_heads
-        from jsonb_array_elements(in_messages) m (message),
-            lateral (select case when m.message ? 'order_key' then m.message ->> 'order_key'
-            else v_default.order_key end) o (order_key)
+    if in_changes or v_default.order_key is not null or v_more and in_messages @? '$[*].order_key' then
+        -- locked is what is changed, and who is first in a line: 0; else the message that comes first in it. What comes
+        -- behind that waits at once. In_sorted, all have to be in before one may wait for who puts a first one in
+        select coalesce(jsonb_object_agg(o.order_key, m.n order by m.n desc)
+                filter (where not in_sorted and o.order_key is not null), '{}')
+            || _queue_line(in_kind.p_kind, array_agg(o.order_key), array_agg(m.message ->> 'key'), in_changes, false)
+        into v_heads
+        from jsonb_array_elements(in_messages) with ordinality m (message, n), lateral (
+            select (case when m.message ? 'order_key' then m.message else in_options end) ->> 'order_key') o (order_key)
         where in_changes or o.order_key is not null;
-    elsif in_changes then
-        perform q.entry from delayed_queue q
-        where q.entry = any (array(
-            select k.entry from jsonb_array_elements(in_messages) m (message), lateral ( -- OFFSET: ADR 13
-                select o.entry from delayed_queue o where o.p_kind = in_kind.p_kind
-                    and o.p_key = m.message ->> 'key' offset 0) k))
-        order by q.entry + 0 for update; -- + 0: ADR 13
     end if;
     with e as materialized (
         -- most messages are a key, a payload and perhaps an order key: those are checked here, all others one by one
@@ -44,22 +38,22 @@ begin
         select e.n, e.entry, (e.message ->> 'key') collate "C" as p_key, e.message -> 'payload' as payload,
             v_default.scheduled_at, v_default.priority, v_default.headers, v_default.attempts, v_default.max_attempts,
             v_default.route, e.order_key collate "C", case
-            when v_heads ? e.order_key then true end as waits, v_default.semaphores
+            when (v_heads ->> e.order_key)::integer < e.n then true end as waits, v_default.semaphores
         from e where e.plain
         union all
         select e.n, e.entry, o.p_key collate "C", coalesce(e.message -> 'payload', 'null'), o.scheduled_at, o.priority,
             o.headers, o.attempts, o.max_attempts, o.route, o.order_key collate "C", case
-            when v_heads ? o.order_key then true end, o.semaphores
+            when (v_heads ->> o.order_key)::integer < e.n then true end, o.semaphores
         from e, _queue_message(e.message, e.n, in_options, in_now) o where not e.plain),
     i as (
         insert into delayed_queue as q (entry, p_kind, p_key, payload, headers, priority, scheduled_at,
             scheduled_at_initially, created_at, attempts, max_attempts, ready_at, due_at, route, order_key, order_waits,
             semaphores)
         select m.entry, in_kind.p_kind, m.p_key, m.payload, m.headers, m.priority, m.scheduled_at, m.scheduled_at,
-            in_now, m.attempts, m.max_attempts, case when m.scheduled_at <= in_now
-            and num_nonnulls(m.waits, m.semaphores) = 0 then m.scheduled_at end, case when m.scheduled_at > in_now
-                and m.waits is null then m.scheduled_at end, m.route, case when m.waits then m.order_key end, m.waits,
-            m.semaphores
+            in_now, m.attempts, m.max_attempts,
+            case when m.scheduled_at <= in_now and num_nonnulls(m.waits, m.semaphores) = 0 then m.scheduled_at end,
+            case when m.scheduled_at > in_now and m.waits is null then m.scheduled_at end, m.route,
+            case when v_heads ? m.order_key then m.order_key end, m.waits, m.semaphores
         from m
         where v_since is null or coalesce(( -- not EXISTS: that may be planned as a hash of the whole memory
             select r.ended_at from queue_dedup r where r.p_kind = in_kind.p_kind and r.p_key = m.p_key) <= v_since,
@@ -72,11 +66,15 @@ begin
     if v_since is not null then
         v_late := _queue_take_back(array_remove(v_entries, null), in_now);
     end if;
-    if v_heads is not null then
+    if not in_sorted and exists (
+        select from jsonb_each_text(v_heads) h (order_key, first)
+        where h.first <> '0' and (v_entries[h.first::integer] is null or v_entries[h.first::integer] = any (v_late))
+    ) then
+        raise exception using errcode = 'PQ00A'; -- one that was to be first isn't put in, so another one is
+    elsif in_sorted and v_heads is not null then
         perform _queue_join_line(array_agg(v_entries[m.n]), array_agg(o.order_key))
-        from jsonb_array_elements(in_messages) with ordinality m (message, n),
-            lateral (select (case when m.message ? 'order_key' then m.message
-            else in_options end) ->> 'order_key') o (order_key)
+        from jsonb_array_elements(in_messages) with ordinality m (message, n), lateral (
+            select (case when m.message ? 'order_key' then m.message else in_options end) ->> 'order_key') o (order_key)
         where o.order_key is not null and not v_heads ? o.order_key and v_entries[m.n] is not null
             and v_entries[m.n] <> all (v_late);
     end if;

@@ -15,12 +15,13 @@ begin
     end if;
     while outcome is null loop
         insert into delayed_queue as q (p_kind, p_key, payload, payload_bytes, headers, priority, scheduled_at,
-            scheduled_at_initially, created_at, attempts, max_attempts, ready_at, due_at, route, member, semaphores)
+            scheduled_at_initially, created_at, attempts, max_attempts, ready_at, due_at, route, member, order_key,
+            order_waits, semaphores)
         values (in_row.p_kind, in_row.p_key, in_row.payload, in_row.payload_bytes, in_row.headers, in_row.priority,
             in_row.scheduled_at, in_row.scheduled_at, in_now, in_row.attempts, in_row.max_attempts,
-            case when in_row.scheduled_at <= in_now then in_row.scheduled_at end,
-            case when in_row.scheduled_at > in_now then in_row.scheduled_at end,
-            in_row.route, in_row.member, in_row.semaphores)
+            case when in_row.scheduled_at <= in_now and in_row.order_waits is null then in_row.scheduled_at end,
+            case when in_row.scheduled_at > in_now and in_row.order_waits is null then in_row.scheduled_at end,
+            in_row.route, in_row.member, in_row.order_key, in_row.order_waits, in_row.semaphores)
         on conflict on constraint delayed_queue_pkey do nothing
         returning q.entry, q.scheduled_at, 'created', (
             select k.filter_index or k.log_seconds > 0 from queue_kind k where k.p_kind = q.p_kind)
@@ -68,9 +69,9 @@ comment on function _queue_put(delayed_queue, text, bigint, bigint) is
 $$Puts one message into a kind, whose columns are checked already: into the index of filters, the line of its
 semaphores, its group and the log too.
 in_row: the message: p_kind, p_key, payload, payload_bytes, headers, priority, scheduled_at, attempts, max_attempts,
-route, semaphores, and member where it goes on as the member that it was; no other column counts. The line of an order
-key is for _queue_join_line. in_on_duplicate: what to do where the key is taken. in_since: a key that has ended later
-than that, a time in microseconds, is ignored; NULL: none is. in_now: the time of the call.
+route, semaphores, member where it goes on as the member that it was, and order_key and order_waits where its place
+in the line is known; no other column counts. in_on_duplicate: what to do where the key is taken. in_since: a key that
+has ended later than that, a time in microseconds, is ignored; NULL: none is. in_now: the time of the call.
 Result: entry and scheduled_at of the message that is there now; outcome: created, ignored, replaced, held; waits_for:
 what _queue_permits_settle is to be told of a message with semaphores, at the end of the call; NULL: nothing.
 Locks: the message of that key, where in_on_duplicate changes it; waits for a transaction that is putting the same

@@ -1,8 +1,5 @@
 -- calls: _queue_newest, _queue_put
--- changes: delayed_queue
 create or replace function _queue_put_pending(in_row delayed_queue, in_now bigint) returns void language plpgsql as $$
-declare
-    v_put record;
 begin
     if in_row.pending is null then
         return;
@@ -10,18 +7,11 @@ begin
     in_row := _queue_newest(in_row);
     in_row.scheduled_at := greatest((in_row.pending ->> 'scheduled_at')::bigint, in_now);
     in_row.attempts := 0;
-    v_put := _queue_put(in_row, 'ignore', null::bigint, in_now);
-    if v_put.outcome = 'created' and in_row.order_key is not null then
-        -- nobody comes or goes in its line until this commits, since its first has just ended; the next is first by now
-        update delayed_queue q
-        set order_key = in_row.order_key, order_waits = h.waits, ready_at = case
-            when h.waits is null then q.ready_at end, due_at = case when h.waits is null then q.due_at end
-        from (
-            select bool_or(true) as waits from delayed_queue f
-            where f.p_kind = in_row.p_kind and f.order_key = in_row.order_key and f.order_key is not null
-                and f.order_waits is null) h
-        where q.entry = v_put.entry;
-    end if;
+    -- nobody comes or goes in its line until this commits, since its first has just ended; the next is first by now
+    select bool_or(true) into in_row.order_waits from delayed_queue f
+    where f.p_kind = in_row.p_kind and f.order_key = in_row.order_key and f.order_key is not null
+        and f.order_waits is null;
+    perform _queue_put(in_row, 'ignore', null::bigint, in_now);
 end $$;
 
 comment on function _queue_put_pending(delayed_queue, bigint) is

@@ -33,7 +33,7 @@ begin
     v_ignores := coalesce(in_options ->> 'on_duplicate', 'ignore') = 'ignore'
         and not in_messages @? '$[*].on_duplicate';
     v_ordered := in_options ->> 'order_key' is not null or in_messages @? '$[*].order_key';
-    v_quick := v_own and v_ignores and not v_ordered and jsonb_array_length(in_messages) > 1
+    v_quick := v_own and v_ignores and jsonb_array_length(in_messages) > 1
         and coalesce(current_setting('pyqueue.met', true), '') < (v_now - 1000000)::text;
     if v_ignores and not v_ordered and not v_quick then
         return query select b.p_key, b.outcome
@@ -50,9 +50,10 @@ begin
             perform case when v_quick then set_config('lock_timeout', v_timeout, true) end, _queue_wake(in_kind, null);
             return;
         -- all that it did and locked is undone: again
-        exception when sqlstate 'PQ00A' or deadlock_detected or lock_not_available then
-            if sqlstate = '55P03' and not v_quick or sqlstate = '40P01' and (not v_own or v_try > 20) then raise;
-                end if;
+        exception when sqlstate 'PQ00A' or deadlock_detected or lock_not_available or unique_violation then
+            if sqlstate in ('55P03', '23505') and not v_quick or sqlstate = '40P01' and (not v_own or v_try > 20) then
+                raise;
+            end if;
             -- where batches overlap, the other order costs less
             perform set_config('pyqueue.met', v_now::text, false) where v_quick;
             v_quick := false;

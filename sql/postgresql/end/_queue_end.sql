@@ -1,5 +1,5 @@
--- calls: _queue_advance, _queue_log_ended, _queue_put_pending, _queue_wake_limited
--- changes: delayed_queue, queue_count, queue_dedup, queue_history
+-- calls: _queue_advance, _queue_log_open, _queue_put_pending, _queue_wake_limited
+-- changes: delayed_queue, queue_count, queue_dedup, queue_history, queue_log
 create or replace function _queue_end(in_entries bigint[], in_secrets bytea[], in_outcome text, in_to_kind text,
     in_now bigint, out places bigint[], out guarded bigint[]) language plpgsql as $$
 declare
@@ -38,9 +38,10 @@ begin
         order by 2, 1 on conflict on constraint queue_dedup_pkey do update set ended_at = excluded.ended_at;
     end if;
     if v_gone.logged is not null then
-        perform _queue_log_ended(array_agg(q.p_kind order by q.entry), array_agg(q.p_key order by q.entry),
-            array_agg(q.entry order by q.entry), in_outcome, in_to_kind, in_now)
-        from delayed_queue q where q.entry = any (v_gone.logged);
+        perform _queue_log_open();
+        insert into queue_log (event, name, p_kind, p_key, entry, to_kind, created_at)
+        select in_outcome, q.p_kind, q.p_kind, q.p_key, q.entry, in_to_kind, in_now
+        from delayed_queue q where q.entry = any (v_gone.logged) order by q.entry + 0;
     end if;
     with d as (
         delete from delayed_queue q where q.entry = any (v_gone.entries)

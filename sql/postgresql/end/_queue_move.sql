@@ -14,7 +14,7 @@ declare
     v_put record;
     v_members bigint[];
     v_settle bigint[] := in_entries; v_names text[];
-    v_created bigint[]; v_orders text[];
+    v_order text; v_created bigint[]; v_orders text[];
 begin
     foreach v_place in array _queue_lock_moves(in_entries, in_secrets, in_to_kinds,
         array(select o.options ->> 'key' from unnest(in_options) with ordinality o (options, n) order by o.n))
@@ -60,6 +60,8 @@ begin
         if (v_options ->> 'next')::boolean then
             v_row.route := nullif(v_row.route - 0, '[]');
         end if;
+        v_order := v_row.order_key;
+        v_row.order_key := null; -- it takes its place once all are in
         v_put := _queue_put(v_row, coalesce(v_options ->> 'on_duplicate', 'ignore'), null::bigint, in_now);
         if v_put.waits_for is not null then
             v_settle := v_settle || v_put.entry;
@@ -69,9 +71,9 @@ begin
         if v_put.outcome <> 'created' then
             perform _queue_members_end(array[v_row.member], 'duplicate', v_options -> 'result', in_now)
                 where v_row.member is not null;
-        elsif v_row.order_key is not null then
+        elsif v_order is not null then
             v_created := v_created || v_put.entry;
-            v_orders := v_orders || v_row.order_key;
+            v_orders := v_orders || v_order;
         end if;
     end loop;
     perform _queue_join_line(v_created, v_orders) where v_created is not null;

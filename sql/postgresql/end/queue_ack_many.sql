@@ -1,4 +1,5 @@
--- calls: _queue_ack_each, _queue_check_ack, _queue_receipts, queue_now
+-- calls: _queue_ack_each, _queue_advance, _queue_check_ack, _queue_lock_lines, _queue_receipts, _queue_wake_limited,
+--     queue_now
 -- changes: delayed_queue, queue_count
 create or replace function queue_ack_many(in_receipts jsonb, in_options jsonb default null)
     returns table (receipt text, outcome text) language plpgsql
@@ -8,25 +9,30 @@ declare
     v_now constant bigint := queue_now();
     v_receipts record;
     v_outcomes text[]; v_each text[];
-    v_kind text; v_tids tid[];
+    v_kind text; v_entries bigint[]; v_tids tid[];
+    v_ordered boolean; v_next bigint[];
 begin
     if in_options is null and in_receipts::text ~ '^[[]("[1-9][0-9]*-[0-9a-f]+"(, )?)+[]]$'
         and jsonb_array_length(in_receipts) <= 10000 then
-        -- most batches: all are held, once, and are plain ones of one plain kind
+        -- most batches: all are held, once, and nothing but lines and slots hangs on their end, in one kind
         begin
-            select min(q.p_kind) into v_kind from delayed_queue q
-            where q.entry = any (array(
-                select left(e.receipt, -33)::bigint from jsonb_array_elements_text(in_receipts) e (receipt)))
-            having count(*) = jsonb_array_length(in_receipts) and min(q.p_kind) = max(q.p_kind)
-                and sum(num_nonnulls(q.route, q.member, q.order_key, q.semaphores)) = 0 and not exists (
+            v_entries := array(
+                select left(e.receipt, -33)::bigint from jsonb_array_elements_text(in_receipts) e (receipt));
+            select min(q.p_kind), count(q.order_key) > 0 into v_kind, v_ordered from delayed_queue q
+            where q.entry = any (v_entries)
+            having count(*) = cardinality(v_entries) and min(q.p_kind) = max(q.p_kind)
+                and sum(num_nonnulls(q.route, q.member, q.semaphores)) = 0 and not exists (
                 select from queue_kind k where k.p_kind = min(q.p_kind) and (k.history_seconds > 0
-                    or k.dedup_seconds > 0 or k.max_reserved is not null or k.log_seconds > 0));
+                    or k.dedup_seconds > 0 or k.log_seconds > 0));
         exception when invalid_text_representation or numeric_value_out_of_range or invalid_parameter_value then
             null; -- one has too few digits or too many; _queue_receipts says which
         end;
     end if;
     if v_kind is not null then
         -- all are locked before one is deleted: another call may be waiting for its key, and have the next one locked
+        if v_ordered then
+            v_next := _queue_lock_lines(v_entries, null::bigint[]);
+        end if;
         v_tids := array(
             select q.tid
             from (
@@ -38,6 +44,10 @@ begin
             with d as (delete from delayed_queue q where q.ctid = any (v_tids) returning q.source_kind)
             insert into queue_count (p_kind, pushed, acked, reserved)
             select v_kind, count(*) - count(d.source_kind), count(*), count(*) from d;
+            perform _queue_advance(array_agg(q.p_kind), array_agg(q.order_key), v_now) from delayed_queue q
+            where q.entry = any (v_next) having count(*) > 0;
+            perform _queue_wake_limited(k.p_kind) from queue_kind k
+            where k.p_kind = v_kind and k.max_reserved is not null;
             return query select e.receipt, 'acked' from jsonb_array_elements_text(in_receipts) e (receipt);
             return;
         end if;
