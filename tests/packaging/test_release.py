@@ -14,8 +14,6 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from cyclonedx.schema import SchemaVersion
-from cyclonedx.validation.json import JsonStrictValidator
 
 from tests.packaging import building
 from tools import freeze, release, surface
@@ -125,6 +123,10 @@ def look_at(folder: Path, version: str) -> None:
     assert "Sun, 31 Jan 2027 00:00:00 +0000" in changelog
     with tarfile.open(folder / f"pyqueue_sql-{version}.tar.gz") as packed:
         assert f"pyqueue_sql-{version}/pyproject.toml" in packed.getnames()
+    # imported here alone: what it imports is compiled for a second, in each process that collects the tests
+    from cyclonedx.schema import SchemaVersion
+    from cyclonedx.validation.json import JsonStrictValidator
+
     text = (folder / f"pyqueue_sql-{version}.cdx.json").read_text()
     assert JsonStrictValidator(SchemaVersion.V1_6).validate_str(text) is None
     bill: dict[str, Any] = json.loads(text)

@@ -7,11 +7,13 @@ With `-n` each process of pytest-xdist has servers of its own.
 
 from __future__ import annotations
 
+import gc
 import os
 import re
 import shutil
 from collections import Counter
 from concurrent.futures import ThreadPoolExecutor
+from functools import cache
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -202,6 +204,20 @@ def pytest_xdist_make_scheduler(config: pytest.Config, log: Any) -> Any:
     return Together(config, log)
 
 
+@pytest.hookimpl(wrapper=True)
+def pytest_collection() -> Generator[None, object, object]:
+    """Collect without looking for garbage: thousands of tests come and stay, and a quarter of the time goes.
+
+    Nor is it looked for among them afterwards.
+    """
+    gc.disable()
+    try:
+        return (yield)
+    finally:
+        gc.freeze()
+        gc.enable()
+
+
 @pytest.hookimpl(trylast=True)
 def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:
     """Put what is quick first, and leave out what can't run."""
@@ -221,13 +237,19 @@ def server_of(item: pytest.Item) -> str | None:
     return callspec.params.get("server_name") if callspec else None
 
 
+@cache
+def room(path: Path) -> str:
+    """Return the folder of tests/ that a file is in, "" where it is elsewhere."""
+    return path.relative_to(TESTS).parts[0] if path.is_relative_to(TESTS) else ""
+
+
 def turn(item: pytest.Item) -> tuple[int, ...]:
     """Return when a test has its turn.
 
     What needs no server comes first, then the scenarios on each server, then what is long, the longest first.
     Where all that is long is to be tried, that comes first: else one process would be at it after the others.
     """
-    folder = item.path.relative_to(TESTS).parts[0] if item.path.is_relative_to(TESTS) else ""
+    folder = room(item.path)
     server = NAMES.index(server_of(item) or NAMES[0])
     if folder in LONG:
         return (-1 if WITH_LONG else 9, LONG.index(folder), server)
