@@ -24,7 +24,7 @@ if TYPE_CHECKING:
     from pyspark.sql import Column, DataFrame, SparkSession
 
 QUICK = "-XX:TieredStopAtLevel=1 -XX:+UseSerialGC"
-"""A Java that lives for a minute is not to spend it on compiling."""
+"""A Java that lives for some minutes is not to spend them on compiling."""
 SETTINGS = {
     "spark.ui.enabled": "false",
     "spark.ui.showConsoleProgress": "false",

@@ -10,6 +10,7 @@ import pytest
 from pyqueue_sql.spark.jars import NotFound, check_java
 from pyqueue_sql.spark.session import make_session
 from tests.conformance.fixtures import harness, queue
+from tests.faults.spark_driver import QUICK
 from tests.servers.plugin import REQUIRE, required
 from tests.spark.drivers import Drivers, find_drivers
 
@@ -44,6 +45,7 @@ def spark(drivers: Drivers) -> Iterator[SparkSession]:
             "pyqueue tests",
             "local[2,2]",
             {
+                "spark.driver.extraJavaOptions": QUICK,
                 "spark.ui.enabled": "false",
                 "spark.ui.showConsoleProgress": "false",
                 "spark.sql.shuffle.partitions": "2",
