@@ -32,7 +32,8 @@ if TYPE_CHECKING:
 NAMES = ("postgresql", "mariadb", "mysql")
 TESTS = Path(__file__).parents[1]
 ROOMS = ("conformance", "schema", "worker", "clients")
-LONG = ("spark", "model", "concurrency", "faults")
+LONG = ("spark", "faults", "model", "concurrency")
+"""In this order: faults mostly wait, while Spark keeps the cores busy."""
 SERVED = {"server", "databases_postgresql", "database_url", "conn", "harness"}
 """What a test that needs a server asks for."""
 REQUIRE = "PYQUEUE_TEST_REQUIRE"
