@@ -152,6 +152,26 @@ def test_progress_needs_no_moment_without_an_open_transaction(queue: Session, co
     held[1].commit()
 
 
+def test_an_old_snapshot_can_append_to_the_log_though_readers_have_gone_on(
+    queue: Session, connect: Connect, harness: Harness
+) -> None:
+    queue.define("log", log_seconds=3600)
+    for level in harness.snapshot_levels:
+        old = harness.connect(autocommit=False, isolation=level)
+        for turn in range(2):
+            queue.push("log", f"{level} {turn}", 0)
+            slow = connect(autocommit=False)
+            slow.push("log", f"{level} open {turn}", 0)
+            read_on(queue, "r", most=100)
+            if turn == 0:
+                assert old.get("log", "none") is None
+            slow.commit()
+        read_on(queue, "r", most=100)
+        old.push("log", f"{level} old", 0)
+        old.commit()
+        assert [key for _, key in read_on(queue, "r", most=100)] == [f"{level} old"]
+
+
 def test_who_is_killed_with_an_open_transaction_holds_nobody_back(
     queue: Session, connect: Connect, harness: Harness
 ) -> None:

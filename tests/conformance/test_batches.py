@@ -504,6 +504,7 @@ def test_readers_ask_whether_a_batch_would_find_anything(queue: Session, clock: 
         (("queue_stage_publish", '[{"part": 1}]', None), InvalidParameter, "parts"),
         (("queue_stage_publish", "[]", '{"x": 1}'), InvalidOption, "x"),
         (("queue_stage_publish", "[]", '{"query": "q"}'), InvalidParameter, "batch"),
+        (("queue_stage_publish", "[]", '{"batch": 1}'), InvalidParameter, "query"),
         (("queue_stage_publish", "[]", '{"query": "q", "batch": -1}'), InvalidOption, "batch"),
         (("queue_stream_ready", ""), InvalidParameter, "kind"),
         (("queue_stream_reserve", "", "1", "0", "mail", None, None), InvalidParameter, "stream"),

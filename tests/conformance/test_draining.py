@@ -262,7 +262,9 @@ def test_C4_what_has_ended_is_replayed(queue: Session, clock: Clock) -> None:
 
 def test_C4_a_filter_says_what_is_replayed(queue: Session, clock: Clock) -> None:
     ends = finish(queue, clock)
-    assert queue.replay("k", outcome="dead") == Redriven(1, 0)
+    for outcome in ends:
+        assert queue.replay("k", outcome=outcome, to_kind=f"was {outcome}") == Redriven(1, 0)
+        assert state(queue, f"was {outcome}", outcome) == "ready"
     assert queue.replay("k", key="moved", to_kind="next") == Redriven(0, 1), "it is there"
     assert queue.replay("k", key="moved", to_kind="again") == Redriven(1, 0)
     assert queue.replay("k", start=ends["popped"], end=ends["dead"], to_kind="between") == Redriven(2, 0)

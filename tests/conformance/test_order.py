@@ -79,6 +79,17 @@ def test_peek_and_get_change_nothing(queue: Session, clock: Clock) -> None:
     assert (state(queue, "job", "scheduled"), queue.get("job", "never")) == ("ready", None)
 
 
+def test_peek_and_get_say_the_same_at_the_moment_when_something_ends(queue: Session, clock: Clock) -> None:
+    queue.push("job", "held", 0)
+    take(queue, "job", timeout_seconds=1)
+    queue.push("job", "scheduled", 0, delay_seconds=1)
+    for waited, held, scheduled in ((0.999999, "reserved", "scheduled"), (0.000001, "expired", "ready")):
+        clock.advance(waited)
+        states = {"held": held, "scheduled": scheduled}
+        assert {message.key: message.state for message in queue.peek("job", 9)} == states
+        assert {key: state(queue, "job", key) for key in states} == states
+
+
 def test_peek_shows_so_many_in_order_of_delivery(queue: Session) -> None:
     for number in range(15):
         queue.push("job", f"{number:02}", 0, priority=1 if number == 14 else 0)

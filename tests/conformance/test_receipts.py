@@ -55,6 +55,26 @@ def test_a_receipt_cant_be_guessed_from_another(queue: Session) -> None:
     assert outcomes(queue.ack_many([mine, others])) == ["acked", "acked"]
 
 
+@pytest.mark.parametrize("feature", ["alone", "many"])
+def test_the_secret_of_one_message_is_no_receipt_of_another(queue: Session, feature: str) -> None:
+    queue.push_many("mail", [{"key": key, "payload": 0} for key in "ab"])
+    (first, secret), (second, other) = (one.split("-") for one in receipts(queue.reserve("mail", "w", 2)))
+    for made_up in (f"{first}-{other}", f"{second}-{secret}"):
+        found = (
+            [*(call(queue, made_up) for call in CALLS.values())]
+            if feature == "alone"
+            else [
+                *queue.extend_many([made_up], 1000),
+                *queue.ack_many([made_up]),
+                *queue.nack_many([made_up]),
+                *queue.nack_many([made_up], final=True),
+                *queue.move_many([{"receipt": made_up, "to_kind": "next"}]),
+            ]
+        )
+        assert set(outcomes(found)) == {"lost"}
+    assert outcomes(queue.ack_many([f"{first}-{secret}", f"{second}-{other}"])) == ["acked"] * 2
+
+
 def test_an_answer_names_the_receipt_it_is_for(queue: Session) -> None:
     for call in CALLS.values():
         queue.push("mail", None, 1)
