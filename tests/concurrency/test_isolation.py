@@ -317,6 +317,20 @@ def test_a_push_onto_what_has_come_after_a_snapshot_changes_it(
 
 
 @pytest.mark.servers("mariadb", "mysql")
+def test_an_index_of_filters_that_is_made_has_what_has_changed_since_the_snapshot(
+    harness: Harness, queue: Session
+) -> None:
+    """To PostgreSQL that change comes after the transaction."""
+    for level in harness.snapshot_levels:
+        kind = f"mail {level}"
+        queue.push(kind, "a", {"n": "old"})
+        session = with_snapshot(harness, level)
+        queue.push(kind, "a", {"n": "new"}, on_duplicate="replace")
+        committed(harness, session, lambda one, kind=kind: one.define(kind, filter_index=True))
+        assert len(queue.reserve(kind, where={"n": "new"})) == 1
+
+
+@pytest.mark.servers("mariadb", "mysql")
 @pytest.mark.parametrize("pops", [False, True], ids=["reserve", "pop"])
 def test_what_is_taken_after_a_snapshot_is_answered_as_it_is(
     harness: Harness, queue: Session, pops: bool

@@ -87,6 +87,7 @@ CAUSES: list[tuple[type[QueueError], str, Callable[[Queue, str], object]]] = [
         lambda q, k: q.push(k, "a", 1, scheduled_at="2030-01-01T00:00:00Z", delay_seconds=1),
     ),
     (InvalidOption, "priority", lambda q, k: q.push(k, "a", 1, priority=32768)),
+    (InvalidOption, "priority", lambda q, k: q.push_many(k, [{"key": "a", "payload": 1, "priority": 32768}])),
     (InvalidOption, "priority", lambda q, k: q.push(k, "a", 1, priority=1.5)),  # type: ignore[arg-type]
     (InvalidOption, "priority", lambda q, k: move(q, k, "next", priority="high")),
     (InvalidOption, "attempts", lambda q, k: q.push(k, "a", 1, attempts=-1)),

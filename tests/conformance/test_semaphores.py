@@ -223,6 +223,19 @@ def test_D5_an_expired_hold_whose_slot_nobody_wanted_goes_on(queue: Session, clo
     assert queue.ack(late).outcome == "lost"
 
 
+def test_D5_a_hold_that_is_extended_is_counted_until_its_new_end(queue: Session, clock: Clock) -> None:
+    queue.semaphore("s", 3)
+    fill(queue, "a", "b", "c")
+    receipt = hold(queue, timeout_seconds=10)["a"]
+    assert queue.extend(receipt, 20).outcome == "extended"
+    clock.advance(11)
+    assert stands(queue) == (3, 1, 0)
+    assert outcomes(queue.extend_many([receipt], 20)) == ["extended"]
+    for seconds, held in ((19, 1), (2, 0)):
+        clock.advance(seconds)
+        assert stands(queue) == (3, held, 0)
+
+
 def test_D5_the_slot_of_a_hold_that_another_call_is_extending_is_given_to_nobody(
     queue: Session, connect: Connect, clock: Clock
 ) -> None:
