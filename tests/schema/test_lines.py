@@ -36,10 +36,12 @@ def line(conn: psycopg.Connection) -> list[str]:
 
 
 def until_it_waits(watch: psycopg.Connection, who: psycopg.Connection, whom: psycopg.Connection) -> None:
-    """Return once a session waits for another."""
+    """Return once a session waits for another, for longer than a push does that begins again after it."""
+    waits = """select %s = any (pg_blocking_pids(l.pid)) from pg_locks l
+        where l.pid = %s and l.waitstart < clock_timestamp() - interval '200 ms'"""
     pids = [who.info.backend_pid, whom.info.backend_pid]
     deadline = time.monotonic() + PATIENCE_S
-    while watch.execute("select %s = any (pg_blocking_pids(%s))", pids[::-1]).fetchone() != (True,):
+    while watch.execute(waits, pids[::-1]).fetchone() != (True,):
         assert time.monotonic() < deadline
         time.sleep(0.002)
 

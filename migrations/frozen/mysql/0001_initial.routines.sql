@@ -525,6 +525,12 @@ differs: PostgreSQL has no need of it. An upgrade leaves this routine alone whil
 begin
     -- a savepoint outlives its statement only inside of a transaction
     declare continue handler for 1305 set out_own = true;
+    declare exit handler for sqlexception begin
+        if out_own then -- the caller is never told that it is its own
+            rollback and no chain no release;
+        end if;
+        resignal;
+    end;
     set out_own = false;
     if @@session.autocommit then
         savepoint pyqueue_begin;
@@ -611,6 +617,7 @@ begin
     -- what the server says of SET TRANSACTION inside of one
     declare exit handler for 1568 call _queue_fail('PQ004', 'transaction', 'open',
         'must be ended: who waits in one sees nothing new');
+    declare exit handler for sqlexception begin rollback and no chain no release; resignal; end;
     set transaction isolation level read committed;
     start transaction;
     select coalesce(max(g.id), true) into @pyqueue_own from queue_gate g; -- which is empty
@@ -1756,8 +1763,7 @@ create procedure _queue_scan_lane(in in_kind text character set utf8mb4 collate 
     comment 'The next messages of one rank from a place on, locked.
 in_rank: the rank, a priority negated. in_from: the place, a time in microseconds. out_last: the place of the last one.
 The other parameters, the result and the locks are those of _queue_scan.
-differs: see _queue_scan, from which it is apart because MariaDB sorts where a range of one rank isn''t written as that
-rank.'
+differs: see _queue_scan, from which it is apart because it begins at a place, which is a range of the index.'
 begin
     declare continue handler for not found begin end;
     set out_entries = null, out_number = 0, out_expired = 0, out_ends = 0, out_last = null;
@@ -3484,24 +3490,37 @@ begin
 end;
 --;
 -- calls: _queue_advance_each, _queue_end
--- changes: delayed_queue, queue_count
+-- changes: delayed_queue, queue_count, queue_dedup, queue_history
 drop procedure if exists _queue_end_many;
 --;
 create procedure _queue_end_many(in in_entries longtext character set utf8mb4, in in_keeps boolean,
     in in_outcome varchar(10) character set utf8mb4, in in_now bigint)
-    comment 'The verb end for many messages: together where nothing of them is kept, each by _queue_end where something
-is.
+    comment 'The verb end for many messages: together, or each by _queue_end where a kind of theirs has a log or
+something is pending.
 in_entries: a JSON array of their entries, locked already. in_keeps: whether a kind of theirs keeps history, keys or a
 log, or something is pending. in_outcome: acked or popped. in_now: the time of the call.
 Locks: the lines of their order keys, in their order, and the next in each.
 differs: on PostgreSQL _queue_end takes many.'
 begin
     declare v_entry bigint;
-    declare v_lines, v_guarded longtext character set utf8mb4;
-    declare v_done boolean default false;
+    declare v_lines, v_guarded, v_history, v_dedup longtext character set utf8mb4;
+    declare v_each, v_done boolean default false;
     declare c cursor for
         select j.entry from json_table(in_entries, '$[*]' columns (entry bigint path '$')) j order by j.entry;
     if in_keeps then
+        /*M!100600 set statement group_concat_max_len = 1000000000 for */
+        select json_arrayagg(if(d.keeps & 1, d.entry, null)), json_arrayagg(if(d.keeps & 2, d.entry, null)),
+            max(d.keeps & 4 or d.pending)
+        into v_history, v_dedup, v_each
+        from (
+            select q.entry, q.pending is not null as pending, (select if(k.history_seconds > 0, 1, 0)
+                + if(k.dedup_seconds > 0, 2, 0) + if(k.log_seconds > 0, 4, 0)
+                from queue_kind k where k.p_kind = q.p_kind) as keeps
+            from json_table(in_entries, '$[*]' columns (entry bigint path '$')) j
+                straight_join delayed_queue q force index (primary) on q.entry = j.entry
+            for update /*!80000 of q */) d;
+    end if;
+    if v_each then
         /*M!100600 set statement group_concat_max_len = 1000000000 for */
         select json_arrayagg(json_array(q.p_kind, q.order_key)) into v_lines
         from json_table(in_entries, '$[*]' columns (entry bigint path '$')) j
@@ -3529,6 +3548,20 @@ begin
         end loop;
         close c;
     else
+        if in_keeps then
+            insert into queue_history (p_kind, p_key, entry, outcome, payload, payload_bytes, headers, priority,
+                scheduled_at_initially, created_at, reserved_at, finished_at, attempts, reserved_by, errors)
+            select q.p_kind, q.p_key, q.entry, in_outcome, q.payload, q.payload_bytes, q.headers, q.priority,
+                q.scheduled_at_initially, q.created_at, if(in_outcome = 'popped', in_now, q.reserved_at), in_now,
+                q.attempts + (in_outcome = 'popped'), if(in_outcome = 'popped', null, q.reserved_by), q.errors
+            from json_table(v_history, '$[*]' columns (entry bigint path '$')) j
+                straight_join delayed_queue q force index (primary) on q.entry = j.entry;
+            insert into queue_dedup (p_kind, p_key, ended_at)
+            select q.p_kind, q.p_key, in_now
+            from json_table(v_dedup, '$[*]' columns (entry bigint path '$')) j
+                straight_join delayed_queue q force index (primary) on q.entry = j.entry
+            order by q.p_key, q.p_kind on duplicate key update ended_at = in_now;
+        end if;
         insert into queue_count (id, p_kind, pushed, reserved, acked, popped)
         select uuid_short(), q.p_kind, sum(q.source_kind is null), sum(q.deliveries),
             if(in_outcome = 'acked', count(*), null), if(in_outcome = 'popped', count(*), null)

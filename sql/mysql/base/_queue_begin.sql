@@ -10,6 +10,12 @@ differs: PostgreSQL has no need of it. An upgrade leaves this routine alone whil
 begin
     -- a savepoint outlives its statement only inside of a transaction
     declare continue handler for 1305 set out_own = true;
+    declare exit handler for sqlexception begin
+        if out_own then -- the caller is never told that it is its own
+            rollback and no chain no release;
+        end if;
+        resignal;
+    end;
     set out_own = false;
     if @@session.autocommit then
         savepoint pyqueue_begin;

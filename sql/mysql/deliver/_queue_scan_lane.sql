@@ -7,8 +7,7 @@ create procedure _queue_scan_lane(in in_kind text collate exact,
     comment 'The next messages of one rank from a place on, locked.
 in_rank: the rank, a priority negated. in_from: the place, a time in microseconds. out_last: the place of the last one.
 The other parameters, the result and the locks are those of _queue_scan.
-differs: see _queue_scan, from which it is apart because MariaDB sorts where a range of one rank isn''t written as that
-rank.'
+differs: see _queue_scan, from which it is apart because it begins at a place, which is a range of the index.'
 begin
     declare continue handler for not found begin end;
     set out_entries = null, out_number = 0, out_expired = 0, out_ends = 0, out_last = null;

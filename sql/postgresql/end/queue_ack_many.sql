@@ -1,5 +1,5 @@
--- calls: _queue_ack_each, _queue_advance, _queue_check_ack, _queue_lock_lines, _queue_receipts, _queue_wake_limited,
---     queue_now
+-- calls: _queue_ack_each, _queue_advance, _queue_check_ack, _queue_lock_lines, _queue_permits_settle,
+--     _queue_receipts, _queue_wake_limited, queue_now
 -- changes: delayed_queue, queue_count
 create or replace function queue_ack_many(in_receipts jsonb, in_options jsonb default null)
     returns table (receipt text, outcome text) language plpgsql
@@ -10,18 +10,19 @@ declare
     v_receipts record;
     v_outcomes text[]; v_each text[];
     v_kind text; v_entries bigint[]; v_tids tid[];
-    v_ordered boolean; v_next bigint[];
+    v_ordered boolean; v_guarded boolean; v_next bigint[]; v_names text[];
 begin
     if in_options is null and in_receipts::text ~ '^[[]("[1-9][0-9]*-[0-9a-f]+"(, )?)+[]]$'
         and jsonb_array_length(in_receipts) <= 10000 then
-        -- most batches: all are held, once, and nothing but lines and slots hangs on their end, in one kind
+        -- most batches: all are held, once, and nothing but their turns and slots hangs on their end, in one kind
         begin
             v_entries := array(
                 select left(e.receipt, -33)::bigint from jsonb_array_elements_text(in_receipts) e (receipt));
-            select min(q.p_kind), count(q.order_key) > 0 into v_kind, v_ordered from delayed_queue q
+            select min(q.p_kind), count(q.order_key) > 0, count(q.semaphores) > 0 into v_kind, v_ordered, v_guarded
+            from delayed_queue q
             where q.entry = any (v_entries)
             having count(*) = cardinality(v_entries) and min(q.p_kind) = max(q.p_kind)
-                and sum(num_nonnulls(q.route, q.member, q.semaphores)) = 0 and not exists (
+                and sum(num_nonnulls(q.route, q.member)) = 0 and not exists (
                 select from queue_kind k where k.p_kind = min(q.p_kind) and (k.history_seconds > 0
                     or k.dedup_seconds > 0 or k.log_seconds > 0));
         exception when invalid_text_representation or numeric_value_out_of_range or invalid_parameter_value then
@@ -41,6 +42,11 @@ begin
                 select m.ctid as tid from delayed_queue m
                 where m.entry = r.entry and m.secret = r.secret and m.pending is null for update) q);
         if cardinality(v_tids) = jsonb_array_length(in_receipts) then
+            if v_guarded then
+                v_names := array(
+                    select distinct a.name from delayed_queue q, unnest(q.semaphores) a (name)
+                    where q.ctid = any (v_tids));
+            end if;
             with d as (delete from delayed_queue q where q.ctid = any (v_tids) returning q.source_kind)
             insert into queue_count (p_kind, pushed, acked, reserved)
             select v_kind, count(*) - count(d.source_kind), count(*), count(*) from d;
@@ -48,6 +54,7 @@ begin
             where q.entry = any (v_next) having count(*) > 0;
             perform _queue_wake_limited(k.p_kind) from queue_kind k
             where k.p_kind = v_kind and k.max_reserved is not null;
+            perform _queue_permits_settle(v_entries, v_names, true, v_now) where v_guarded;
             return query select e.receipt, 'acked' from jsonb_array_elements_text(in_receipts) e (receipt);
             return;
         end if;
