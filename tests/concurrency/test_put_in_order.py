@@ -8,7 +8,7 @@ import pytest
 
 from tests.concurrency.waiting import PATIENCE_S, waiting
 from tests.conformance import test_batches as batches
-from tests.conformance.steps import keys, receipts
+from tests.conformance.steps import keys, outcomes, receipts
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -188,3 +188,21 @@ def test_a_tick_that_waits_for_a_key_has_not_put_those_of_later_schedules(
     made = sorted(keys(first.peek("k", 3)))
     first.rollback()
     assert places.waited_for([("k", key) for key in made], lambda session: session.tick()) == 1
+
+
+@pytest.mark.parametrize("kept", [0, 60], ids=["alone", "with a history"])
+def test_keys_are_remembered_in_their_order(
+    queue: Session, connect: Connect, harness: Harness, kept: int
+) -> None:
+    remember = "insert into queue_dedup (p_kind, p_key, ended_at) values ('k', %s, 1)"
+    queue.define("k", dedup_seconds=60, history_seconds=kept)
+    for key in "ba":
+        queue.push("k", key, 0)
+    held = receipts(queue.reserve("k", None, 2))
+    first = connect(autocommit=False)
+    first.execute(remember, ["a"])
+    with waiting(harness, connect(), lambda session: session.ack_many(held)) as acked:
+        first.execute(remember, ["b"])
+        first.rollback()
+        assert outcomes(acked.result(PATIENCE_S)) == ["acked"] * 2
+    assert [queue.push("k", key, 0).outcome for key in "ab"] == ["ignored"] * 2
