@@ -1,8 +1,7 @@
 create or replace function _queue_lock_lines(in_entries bigint[],
     in_others bigint[]) returns bigint[] language plpgsql as $$
 declare
-    v_next bigint[];
-    v_lock bigint[];
+    v_next bigint[]; v_lock bigint[];
 begin
     if not exists (
         select from unnest(in_entries) e (entry) join delayed_queue q on q.entry between e.entry and e.entry
@@ -34,7 +33,8 @@ begin
             end if;
             raise exception using errcode = 'PQ00A';
         -- all is unlocked, and locked again in order, with who came next
-        exception when sqlstate 'PQ00A' then
+        exception when sqlstate 'PQ00A' or deadlock_detected then
+            if sqlstate = '40P01' and v_try > 1 then raise; end if; -- SKIP LOCKED may wait, see ADR 8
         end;
     end loop;
 end $$;
