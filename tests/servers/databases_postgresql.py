@@ -120,7 +120,7 @@ class Warm:
         if large:
             self._admin.execute(sql.SQL("truncate {}").format(sql.SQL(", ").join(large)))
         small = [sql.Identifier(name) for name, size in sizes.items() if size <= LARGE]
-        texts = [sql.SQL("delete from {}").format(name) for name in small]
+        texts: list[sql.Composable] = [sql.SQL("delete from {}").format(name) for name in small]
         if self._admin.info.server_version >= 150000:
             # else what is deleted here may be counted in the course of the test, up to ten seconds later
             texts.append(sql.SQL("select pg_stat_force_next_flush()"))
