@@ -513,6 +513,7 @@ begin
     end if;
 end;
 --;
+-- calls: _queue_undo
 drop procedure if exists _queue_begin;
 --;
 create procedure _queue_begin(out out_own boolean)
@@ -525,12 +526,8 @@ differs: PostgreSQL has no need of it. An upgrade leaves this routine alone whil
 begin
     -- a savepoint outlives its statement only inside of a transaction
     declare continue handler for 1305 set out_own = true;
-    declare exit handler for sqlexception begin
-        if out_own then -- the caller is never told that it is its own
-            rollback and no chain no release;
-        end if;
-        resignal;
-    end;
+    -- here, because who called is never told that the transaction is its own
+    declare exit handler for sqlexception begin call _queue_undo(out_own); resignal; end;
     set out_own = false;
     if @@session.autocommit then
         savepoint pyqueue_begin;
@@ -604,7 +601,7 @@ begin
     end if;
 end;
 --;
--- calls: _queue_fail
+-- calls: _queue_fail, _queue_undo
 drop procedure if exists _queue_begin_alone;
 --;
 create procedure _queue_begin_alone()
@@ -617,7 +614,7 @@ begin
     -- what the server says of SET TRANSACTION inside of one
     declare exit handler for 1568 call _queue_fail('PQ004', 'transaction', 'open',
         'must be ended: who waits in one sees nothing new');
-    declare exit handler for sqlexception begin rollback and no chain no release; resignal; end;
+    declare exit handler for sqlexception begin call _queue_undo(true); resignal; end;
     set transaction isolation level read committed;
     start transaction;
     select coalesce(max(g.id), true) into @pyqueue_own from queue_gate g; -- which is empty

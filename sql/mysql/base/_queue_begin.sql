@@ -1,3 +1,4 @@
+-- calls: _queue_undo
 drop procedure if exists _queue_begin;
 delimiter $$
 create procedure _queue_begin(out out_own boolean)
@@ -10,12 +11,8 @@ differs: PostgreSQL has no need of it. An upgrade leaves this routine alone whil
 begin
     -- a savepoint outlives its statement only inside of a transaction
     declare continue handler for 1305 set out_own = true;
-    declare exit handler for sqlexception begin
-        if out_own then -- the caller is never told that it is its own
-            rollback and no chain no release;
-        end if;
-        resignal;
-    end;
+    -- here, because who called is never told that the transaction is its own
+    declare exit handler for sqlexception begin call _queue_undo(out_own); resignal; end;
     set out_own = false;
     if @@session.autocommit then
         savepoint pyqueue_begin;

@@ -1,4 +1,4 @@
--- calls: _queue_fail
+-- calls: _queue_fail, _queue_undo
 drop procedure if exists _queue_begin_alone;
 delimiter $$
 create procedure _queue_begin_alone()
@@ -11,7 +11,7 @@ begin
     -- what the server says of SET TRANSACTION inside of one
     declare exit handler for 1568 call _queue_fail('PQ004', 'transaction', 'open',
         'must be ended: who waits in one sees nothing new');
-    declare exit handler for sqlexception begin rollback and no chain no release; resignal; end;
+    declare exit handler for sqlexception begin call _queue_undo(true); resignal; end;
     set transaction isolation level read committed;
     start transaction;
     select coalesce(max(g.id), true) into @pyqueue_own from queue_gate g; -- which is empty
