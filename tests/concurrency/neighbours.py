@@ -138,7 +138,9 @@ def past(queue: Session, one: str, found: Found) -> None:
     queue.heartbeat(one, timeout_seconds=86_400, kinds=[f"plain.{one}"])
     queue.group(f"old.{one}", f"then.{one}", {}, close=True)
     for text in (
-        "insert into queue_cursor (id, p_kind, fields) values (uuid_short(), 'plain.{0}', '{{}}')",
+        # of the future, so that nobody takes it over
+        "insert into queue_cursor (id, p_kind, fields)"
+        " values (uuid_short(), 'plain.{0}', '{{\"lanes\": [{{\"place\": 9000000000000000000}}]}}')",
         "insert into queue_log_gone (p_kind, name, event, position)"
         " values ('plain.{0}', 'topic.{0}', 'acked', 1)",
     ):

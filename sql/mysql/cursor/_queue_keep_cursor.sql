@@ -19,11 +19,14 @@ keep: begin
     declare v_took bigint default in_took;
     declare v_last, v_due, v_again, v_id bigint;
     declare v_done boolean default false;
-    declare c cursor for
-        select q.ready_rank, max(q.ready_at)
-        from json_table(coalesce(in_entries, '[]'), '$[*]' columns (entry bigint path '$')) j
-            straight_join delayed_queue q force index (primary) on q.entry = j.entry
-        group by q.ready_rank order by q.ready_rank;
+    declare c cursor for -- as they are now: an old snapshot may have them without a place
+        select r.ready_rank, max(r.ready_at)
+        from (
+            select q.ready_rank, q.ready_at
+            from json_table(coalesce(in_entries, '[]'), '$[*]' columns (entry bigint path '$')) j
+                straight_join delayed_queue q force index (primary) on q.entry = j.entry
+            for update /*!80000 of q */) r
+        group by r.ready_rank order by r.ready_rank;
     if in_from = 'start' then
         if in_took >= if(json_length(in_cursor) > 0, 5000, 1000 + 15 * in_max)
             and coalesce(json_extract(in_cursor, '$.took'), 0) <= 5000 then

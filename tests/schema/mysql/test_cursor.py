@@ -11,11 +11,11 @@ from typing import TYPE_CHECKING, Any
 
 import pytest
 
-from tests.conformance.steps import SECOND, keys
+from tests.conformance.steps import SECOND, keys, take
 
 if TYPE_CHECKING:
     from tests.conformance.fixtures import Connect
-    from tests.conformance.harness import Clock, Session
+    from tests.conformance.harness import Clock, Harness, Session
 
 pytestmark = pytest.mark.servers("mariadb", "mysql")
 
@@ -107,6 +107,19 @@ def test_a_scan_from_the_cursor_passes_over_what_another_has_locked(
     assert keys(other.reserve("mail")) == ["a"]
     keep_cursor(queue, *[(0, clock.now - SECOND), (5, clock.now)][:lanes])
     assert keys(queue.reserve("mail", None, most)) == ["b", "c"][:most]
+
+
+def test_an_old_snapshot_keeps_a_cursor_of_what_is_there_now(queue: Session, harness: Harness) -> None:
+    for key in "ab":
+        queue.push("mail", key, 0, order_key="line")
+    old = harness.connect(autocommit=False, isolation="repeatable read")
+    assert [message.state for message in old.peek("mail")] == ["ready", "waiting"]  # so b has no place
+    _, receipt = take(queue, "mail")
+    queue.ack(receipt)
+    keep_cursor(old, (0, 0), look=-1)
+    assert keys(old.reserve("mail")) == ["b"]
+    assert [lane["rank"] for lane in cursor(old)["lanes"]] == [0]
+    assert old.pop("mail") == []
 
 
 def test_where_nothing_is_ahead_the_start_is_looked_at(queue: Session, clock: Clock) -> None:
