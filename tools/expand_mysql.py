@@ -4,8 +4,14 @@
   and a parameter has to say its character set, too.
 - `begin atomic … end atomic;`: a call of a public procedure, whole or not at all. The name is standard SQL's,
   which has a block of that kind; MariaDB and MySQL have none. The block knows `v_own`, see _queue_begin.
+- `for each c into v_a, v_b do … end each;`: what is between, for each row of the cursor c. Standard SQL's FOR
+  has its own variables; MariaDB's does, and MySQL has none. A label may stand before it.
 
-No server takes either as it stands, so nothing is installed by mistake without them.
+No server takes these as they stand, so nothing is installed by mistake without them.
+
+Besides, what a session of MariaDB has set for its own statements isn't for these: one that puts rows together
+(`json_arrayagg`, `group_concat`) is not cut off, and a DELETE or UPDATE of what a list names (`json_table`)
+is meant.
 """
 
 from __future__ import annotations
@@ -30,6 +36,21 @@ begin declare v_own boolean; declare v_tries int default 0; again: loop begin
 end; end loop; end;
 """
 
+_EACH: Final = re.compile(
+    r"^( *)(?:(\w+): )?for each (\w+) into ([^;]*?) do\n(.*?)^\1end each;\n", re.DOTALL | re.MULTILINE
+)
+# The handler is of the fetch alone: a SELECT INTO of the body may find nothing, too.
+_LOOP: Final = """\
+open {cursor}; begin declare v_over boolean default false; {label}: loop
+begin declare continue handler for not found set v_over = true; fetch {cursor} into {into}; end;
+if v_over then leave {label}; end if;
+{body}end loop; end; close {cursor};
+"""
+
+_STATEMENT: Final = re.compile(r"^( +)(select|insert|delete|update)\b[^;]*;", re.MULTILINE)
+_CURSOR: Final = re.compile(r"cursor for(?: *--[^\n]*)?\n(?: *--[^\n]*\n)*\Z")
+_SETTING: Final = "/*M!100600 set statement {} for */ "
+
 
 def expand(text: str) -> str:
     """Return the text of a file as the servers take it.
@@ -38,7 +59,27 @@ def expand(text: str) -> str:
         text: as it stands in `sql/mysql`.
     """
     text = _TYPED.sub(rf"\1 character set utf8mb4 {COLLATION}", text)
-    return _ATOMIC.sub(_shell, _BARE.sub(COLLATION, text))
+    text = _STATEMENT.sub(_set_up, text)
+    return _ATOMIC.sub(_shell, _EACH.sub(_loop, _BARE.sub(COLLATION, text)))
+
+
+def _set_up(statement: re.Match[str]) -> str:
+    text, indent, verb = statement[0], *statement.groups()
+    setting = None
+    if "json_arrayagg(" in text or "group_concat(" in text:
+        setting = "group_concat_max_len = 1000000000"
+    elif verb in {"delete", "update"} and "json_table(" in text:
+        setting = "sql_safe_updates = 0"
+    if setting is None or _CURSOR.search(statement.string[: statement.start()]):
+        return text
+    return indent + _SETTING.format(setting) + text[len(indent) :]
+
+
+def _loop(block: re.Match[str]) -> str:
+    indent, label, cursor, into, body = block.groups()
+    before, after = (textwrap.indent(part, indent) for part in _LOOP.split("{body}"))
+    names = {"cursor": cursor, "into": " ".join(into.split()), "label": label or f"each_{cursor}"}
+    return before.format(**names) + _EACH.sub(_loop, body) + after.format(**names)
 
 
 def _shell(block: re.Match[str]) -> str:

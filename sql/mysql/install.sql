@@ -95,6 +95,7 @@ source arrive/_queue_put_onto.sql
 source arrive/_queue_put.sql
 source arrive/_queue_push.sql
 source arrive/_queue_push_plain.sql
+source arrive/_queue_push_each.sql
 source arrive/_queue_push_batch.sql
 source arrive/queue_push.sql
 source arrive/queue_push_bytes.sql
@@ -163,7 +164,6 @@ source history/queue_replay.sql
 -- turns
 source turns/_queue_join_line.sql
 source turns/_queue_advance.sql
-source turns/_queue_advance_each.sql
 source turns/_queue_semaphores.sql
 source turns/_queue_permits_lock.sql
 source turns/_queue_permits_room.sql

@@ -68,6 +68,31 @@ def test_acks_of_a_batch_lock_its_lines_in_their_order(
     assert empty(queue) == ["behind the second", "behind the first"]
 
 
+def test_a_batch_takes_its_lines_in_their_order(harness: Harness, queue: Session, connect: Connect) -> None:
+    batch = [{"key": key, "payload": 0, "order_key": line} for key, line in (("1", "z"), ("2", "a"))]
+    pusher, other = connect(autocommit=False), connect()
+    pusher.push("work", "first of a", 0, order_key="a")
+    with waiting(harness, other, lambda session: session.push_many("work", batch)) as pushed:
+        pusher.push("work", "first of z", 0, order_key="z")
+        pusher.commit()
+        assert outcomes(pushed.result()) == ["created", "created"]
+    assert set(empty(queue)[:2]) == {"first of a", "first of z"}
+
+
+@pytest.mark.servers("mariadb", "mysql")
+def test_what_waits_is_removed_while_another_has_its_line(queue: Session, connect: Connect) -> None:
+    """PostgreSQL has no rows of lines."""
+    for key in "abc":
+        queue.push("work", key, 0, order_key="line")
+    pusher = connect(autocommit=False)
+    pusher.push("work", "d", 0, order_key="line")
+    impatient = connect()
+    impatient.execute("set session innodb_lock_wait_timeout = 1")
+    assert impatient.remove("work", "b")
+    pusher.commit()
+    assert empty(queue) == ["a", "c", "d"]
+
+
 def test_a_push_and_the_ack_of_the_last_one_leave_nobody_waiting(queue: Session, connect: Connect) -> None:
     pusher, consumer = connect(), connect()
     outcomes = set()

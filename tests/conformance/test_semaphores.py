@@ -451,6 +451,17 @@ def test_D5_semaphores_stay_with_a_message(queue: Session, clock: Clock) -> None
     clock.advance(1)
 
 
+def test_D5_a_dead_letter_that_is_replaced_needs_none(queue: Session) -> None:
+    queue.semaphore("s", 1)
+    fill(queue, "a", kind="gone")
+    assert queue.nack(*hold(queue, "gone").values(), final=True).outcome == "dead"
+    fill(queue, "b")
+    assert list(hold(queue)) == ["b"]
+    assert queue.push("gone.dead", "a", "newer", on_duplicate="replace").outcome == "replaced"
+    assert [one.payload for one in queue.reserve("gone.dead")] == ["newer"]
+    assert stands(queue) == (1, 1, 0)
+
+
 def test_D5_what_is_pushed_onto_one_that_waits_or_is_held(queue: Session) -> None:
     queue.semaphore("s", 1)
     fill(queue, "a", "b")

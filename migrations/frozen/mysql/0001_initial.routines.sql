@@ -245,7 +245,7 @@ begin
             where not find_in_set(o.name, in_allowed collate /*!80017 utf8mb4_0900_bin *//*M!100600 utf8mb4_nopad_bin */)
                 or not json_contains_path(in_options, 'one', concat('$.', o.name));
             if v_unknown is not null then
-                select group_concat(a.name order by left(a.name, 4) <> left(v_unknown, 4),
+                /*M!100600 set statement group_concat_max_len = 1000000000 for */ select group_concat(a.name order by left(a.name, 4) <> left(v_unknown, 4),
                     left(a.name, 1) <> left(v_unknown, 1), a.place separator ', ')
                 into v_allowed
                 from json_table(concat('["', replace(in_allowed, ',', '","'), '"]'), '$[*]'
@@ -429,8 +429,7 @@ begin
     if v_bad is not null then
         call _queue_fail('PQ005', 'receipts', v_bad, 'must be what queue_reserve answered');
     end if;
-    /*M!100600 set statement group_concat_max_len = 1000000000 for */
-    select coalesce(json_arrayagg(json_array(s.entry, s.secret, s.n)), '[]') into out_list
+    /*M!100600 set statement group_concat_max_len = 1000000000 for */ select coalesce(json_arrayagg(json_array(s.entry, s.secret, s.n)), '[]') into out_list
     from (
         select cast(left(r.receipt, char_length(r.receipt) - 33) as signed) as entry, right(r.receipt, 32) as secret,
             min(r.n) as n
@@ -1095,7 +1094,7 @@ begin
             q.reserved_at = null, q.reserved_by = null, q.secret = null
         where q.entry = v_entry;
         if v_guarded then
-            call _queue_line_up(v_entry);
+            call _queue_line_up(json_array(v_entry + 0));
         end if;
         set out_outcome = 'replaced';
     end if;
@@ -1122,7 +1121,7 @@ created or replaced.
 Locks: the message of that key, where in_on_duplicate changes it; waits for a transaction that is putting the same key.
 differs: a row can''t be a parameter here. out_entry: the number of the entry, which comes from _queue_epoch, so that a
 batch can have its numbers before its keys are put in, and LAST_INSERT_ID() stays that of the caller. NULL: a new one.
-Whoever gives one has many, and sees to their index, group, order keys and log when all are in. The memory of keys is
+Whoever gives one has many, and sees to their index, group, turns and log when all are in. The memory of keys is
 read again once the message is in, by a locking read, which sees what is committed.'
 begin
     declare v_many boolean default out_entry is not null;
@@ -1168,14 +1167,9 @@ begin
             in_route, in_member, in_order, in_semaphores)
         on duplicate key update entry = delayed_queue.entry;
         -- looked at, because how many rows have changed depends on the client's flags
-        if v_many then
-            select count(*) into v_created from delayed_queue q
-            where q.entry = out_entry and q.p_kind = in_kind and q.p_key = in_key;
-        else
-            select count(*), max(k.filter_index), max(k.log_seconds > 0) into v_created, v_filter, v_logs
-            from delayed_queue q left join queue_kind k on k.p_kind = q.p_kind
-            where q.entry = out_entry and q.p_kind = in_kind and q.p_key = in_key;
-        end if;
+        select count(*), max(k.filter_index), max(k.log_seconds > 0) into v_created, v_filter, v_logs
+        from delayed_queue q left join queue_kind k on k.p_kind = q.p_kind
+        where q.entry = out_entry and q.p_kind = in_kind and q.p_key = in_key;
         if v_created > 0 then
             set out_scheduled_at = in_scheduled_at, out_outcome = 'created';
             leave put;
@@ -1212,10 +1206,10 @@ begin
         update queue_group_member m set m.entry = out_entry, m.error = null
         where m.member = in_member and m.done_at is null;
     end if;
-    if out_outcome = 'created' and in_semaphores is not null then
-        call _queue_line_up(out_entry);
-    elseif out_outcome = 'created' and in_order is not null and not v_many then
-        call _queue_join_line(json_array(json_array(out_entry + 0, 'pushed')));
+    if out_outcome = 'created' and in_order is not null and not v_many then
+        call _queue_join_line(json_array(out_entry + 0));
+    elseif out_outcome = 'created' and in_semaphores is not null and not v_many then
+        call _queue_line_up(json_array(out_entry + 0));
     end if;
     if out_outcome = 'created' and in_group is not null and not v_many then
         call _queue_enrol(json_array(json_array(out_entry + 0, 'pushed', in_group)));
@@ -1278,24 +1272,28 @@ drop procedure if exists _queue_push_plain;
 --;
 create procedure _queue_push_plain(in in_kind text character set utf8mb4 collate /*!80017 utf8mb4_0900_bin *//*M!100600 utf8mb4_nopad_bin */, in in_messages longtext character set utf8mb4,
     in in_now bigint, in in_scheduled_at bigint, in in_priority smallint, in in_headers longtext character set utf8mb4,
-    in in_attempts int, in in_max_attempts int, out out_outcomes longtext character set ascii)
-    comment 'queue_push_many for messages that are a key and a payload each, perhaps with a time, a priority and headers
-of their own, in a few statements for all of them; taken keys are left alone.
+    in in_attempts int, in in_max_attempts int, in in_route longtext character set utf8mb4,
+    in in_order varchar(200) character set utf8mb4 collate /*!80017 utf8mb4_0900_bin *//*M!100600 utf8mb4_nopad_bin */, in in_semaphores longtext character set utf8mb4,
+    out out_follows boolean, out out_outcomes longtext character set ascii)
+    comment 'queue_push_many for messages that are a key and a payload each, perhaps with a time, a priority, headers, a
+group and an order key or a semaphore of their own, in a few statements for all of them; taken keys are left alone.
 Payload and headers must be small beside sort_buffer_size: MySQL sorts them with the key, and fails where it can''t.
 in_kind, in_messages: those of queue_push_many, an array. in_now: the time of the call. The other parameters are the
 columns, of all messages that don''t say otherwise.
+out_follows: whether one has a group, an order key or a semaphore of its own, to which _queue_push_batch sees.
 out_outcomes: a letter a message, in their order: c for created, i for ignored; NULL where one of them is something
-else, or has what may be wrong, which is left to _queue_push_batch.
+else, or has what may be wrong, which is left to that, too.
 Locks: keys are put in in their order; a key that is there already is seen without a lock, as in _queue_put.
 differs: on PostgreSQL it is a part of _queue_push_batch.'
 begin
     declare v_list, v_entries, v_own longtext character set ascii;
     declare v_odd, v_more int;
+    declare v_turns boolean default false;
     declare v_shift bigint;
+    set out_follows = false;
     call _queue_epoch(v_shift);
     -- the numbers of the entries, of 19 digits each, in the order of the batch
-    /*M!100600 set statement group_concat_max_len = 1000000000 for */
-    select json_arrayagg(m.entry), sum(not m.plain), sum(m.more) into v_list, v_odd, v_more
+    /*M!100600 set statement group_concat_max_len = 1000000000 for */ select json_arrayagg(m.entry), sum(not m.plain), sum(m.more) into v_list, v_odd, v_more
     from (
         select lpad(((uuid_short() << 8) & 9223372036854775807) + v_shift, 19, '0') as entry,
             (json_type(j.name) = 'STRING' and char_length(j.p_key) between 1 and 200
@@ -1308,37 +1306,50 @@ begin
     set v_entries = replace(replace(replace(replace(v_list, '[', ''), '"', ''), ',', ''), ' ', '');
     if v_odd = 0 and v_more > 0 then
         -- the times and the priorities
-        /*M!100600 set statement group_concat_max_len = 1000000000 for */
-        select replace(replace(replace(replace(json_arrayagg(m.own), '[', ''), '"', ''), ',', ''), ' ', ''),
-            sum(not m.plain)
-        into v_own, v_odd
+        /*M!100600 set statement group_concat_max_len = 1000000000 for */ select replace(replace(replace(replace(json_arrayagg(m.own), '[', ''), '"', ''), ',', ''), ' ', ''),
+            sum(not m.plain), max(m.turns), max(m.turns or m.crowds)
+        into v_own, v_odd, v_turns, out_follows
         from (
             select concat(lpad(r.at, 18, '0'), lpad(32768e0 + r.grade, 5, '0')) as own,
                 (json_length(r.message) = 2 + (r.delay is not null) + (r.time is not null) + (r.priority is not null)
-                    + (r.headers is not null) and locate('\\', json_keys(r.message)) = 0
+                    + (r.headers is not null) + (r.crowd is not null) + (r.line is not null) + (r.names is not null)
+                and locate('\\', json_keys(r.message)) = 0
                 and r.at between 100000000000000 and 253402300799999999 and r.grade between -32768 and 32767
                 and (r.time like r.at) is not false and (r.priority like r.grade) is not false
                 and (r.delay is null or r.time is null and json_type(r.delay) in ('INTEGER', 'UNSIGNED INTEGER',
                     'DOUBLE') and r.delay + 0e0 >= 0)
                 and (r.headers is null or json_type(r.headers) = 'OBJECT' and json_length(r.headers) > 0
                     and locate('[', r.headers) = 0 and locate('{', r.headers, 2) = 0
-                    and length(r.message) <= @@sort_buffer_size div 16)) is true as plain
+                    and length(r.message) <= @@sort_buffer_size div 16)
+                and (r.crowd is null or json_type(r.crowd) = 'STRING'
+                    and char_length(json_unquote(r.crowd)) between 1 and 100)
+                and (r.line is null or json_type(r.line) = 'STRING'
+                    and char_length(json_unquote(r.line)) between 1 and 200 and r.names is null
+                    and in_semaphores is null)
+                and (r.names is null or in_order is null and json_type(r.names) = 'ARRAY' and json_length(r.names) = 1
+                    and json_type(json_extract(r.names, '$[0]')) = 'STRING'
+                    and (select count(*) from queue_semaphore s
+                        where s.name = convert(json_value(r.names, '$[0]') using utf8mb4) collate /*!80017 utf8mb4_0900_bin *//*M!100600 utf8mb4_nopad_bin */) > 0))
+                is true as plain,
+                r.line is not null or r.names is not null as turns, r.crowd is not null as crowds
             from (
                 select j.*, coalesce(cast(j.priority as signed), in_priority) as grade,
                     coalesce(cast(j.time as signed), cast(in_now + round(cast(concat(j.delay) as decimal(60,30)), 6)
                         * 1000000 as signed), in_scheduled_at) as at
                 from json_table(in_messages, '$[*]' columns (message json path '$', priority json path '$.priority',
                     delay json path '$.delay_seconds', time json path '$.scheduled_at',
-                    headers json path '$.headers')) j) r
+                    headers json path '$.headers', crowd json path '$.group', line json path '$.order_key',
+                    names json path '$.semaphores')) j) r
             limit 1000000000) m;
     end if;
     if v_odd = 0 then
         insert into delayed_queue (entry, p_kind, p_key, payload, headers, priority, scheduled_at,
-            scheduled_at_initially, created_at, attempts, max_attempts, ready_rank, ready_at, due_at)
+            scheduled_at_initially, created_at, attempts, max_attempts, ready_rank, ready_at, due_at, route, order_key,
+            semaphores)
         select cast(substr(v_entries, 19 * r.place - 18, 19) as signed), in_kind, r.p_key, r.payload,
             coalesce(json_extract(r.headers, '$'), in_headers), r.priority, r.at, r.at, in_now, in_attempts,
             in_max_attempts, if(r.at <= in_now, -r.priority, null), if(r.at <= in_now, r.at, null),
-            if(r.at > in_now, r.at, null)
+            if(r.at > in_now, r.at, null), in_route, in_order, in_semaphores
         from (
             select j.*, if(v_own is null, in_scheduled_at, cast(substr(v_own, 23 * j.place - 22, 18) as signed)) as at,
                 if(v_own is null, in_priority, cast(substr(v_own, 23 * j.place - 4, 5) as signed) - 32768) as priority
@@ -1348,9 +1359,16 @@ begin
         where q.entry is null
         order by r.p_key, r.place
         on duplicate key update entry = delayed_queue.entry;
+        if v_turns then -- apart: all others would pay for it
+            /*M!100600 set statement sql_safe_updates = 0 for */ update json_table(in_messages, '$[*]' columns (place for ordinality,
+                order_key varchar(200) character set utf8mb4 collate /*!80017 utf8mb4_0900_bin *//*M!100600 utf8mb4_nopad_bin */ path '$.order_key', semaphores json path '$.semaphores')) j
+                straight_join delayed_queue q force index (primary)
+                    on q.entry = cast(substr(v_entries, 19 * j.place - 18, 19) as signed)
+            set q.order_key = coalesce(j.order_key, in_order),
+                q.semaphores = coalesce(json_extract(j.semaphores, '$'), in_semaphores);
+        end if;
         -- looked at, as in _queue_put
-        /*M!100600 set statement group_concat_max_len = 1000000000 for */
-        select replace(replace(replace(replace(json_arrayagg(s.letter), '[', ''), '"', ''), ',', ''), ' ',
+        /*M!100600 set statement group_concat_max_len = 1000000000 for */ select replace(replace(replace(replace(json_arrayagg(s.letter), '[', ''), '"', ''), ',', ''), ' ',
             '') into out_outcomes
         from (
             select if(q.entry is null, 'i', 'c') as letter
@@ -1360,29 +1378,27 @@ begin
     end if;
 end;
 --;
--- calls: _queue_check_fit, _queue_enrol, _queue_epoch, _queue_index, _queue_join_line, _queue_lock,
---     _queue_log_entries, _queue_message, _queue_push_options, _queue_put
-drop procedure if exists _queue_push_batch;
+-- calls: _queue_check_fit, _queue_epoch, _queue_lock, _queue_message, _queue_push_options, _queue_put
+drop procedure if exists _queue_push_each;
 --;
-create procedure _queue_push_batch(in in_kind text character set utf8mb4 collate /*!80017 utf8mb4_0900_bin *//*M!100600 utf8mb4_nopad_bin */, in in_messages longtext character set utf8mb4,
-    in in_options longtext character set utf8mb4, in in_now bigint, out out_outcomes longtext character set ascii,
-    out out_made longtext character set ascii)
-    comment 'queue_push_many message by message: where _queue_push_plain leaves a batch, or their kind has a shape or
-remembers keys.
-in_kind, in_messages, in_options, the errors and the locks: those of queue_push_many, kind and messages checked. in_now:
-the time of the call. out_outcomes: a letter a message, in their order: c for created, i for
-ignored, r for replaced, h for held. out_made: 36 characters a message, the key that was made where it came without;
-NULL where none was.
-differs: one message after another, since a procedure hands over no rows.'
+create procedure _queue_push_each(in in_kind text character set utf8mb4 collate /*!80017 utf8mb4_0900_bin *//*M!100600 utf8mb4_nopad_bin */, in in_messages longtext character set utf8mb4,
+    in in_options longtext character set utf8mb4, in in_now bigint, in in_shape longtext character set utf8mb4,
+    in in_since bigint, out out_outcomes longtext character set ascii, out out_made longtext character set ascii)
+    comment 'Puts the messages of a batch in one by one, in the order of their keys.
+in_shape: the payload_shape of the kind; NULL: none. in_since: see _queue_put. The other parameters, the result, the
+errors and the locks are those of _queue_push_batch.
+differs: on PostgreSQL it is a part of _queue_push_batch.'
 begin
-    declare v_shift, v_since, v_at, v_default_at, v_put_at, v_entry, v_new, v_locked bigint;
-    declare v_plain, v_deep, v_changes, v_follows, v_filter, v_logs, v_done boolean default false;
+    declare v_shift, v_at, v_default_at, v_put_at, v_entry, v_new, v_locked bigint;
+    declare v_plain, v_changes boolean default false;
+    declare v_deep boolean default json_depth(in_messages) > 33;
     declare v_key, v_before text character set utf8mb4 collate /*!80017 utf8mb4_0900_bin *//*M!100600 utf8mb4_nopad_bin */;
-    declare v_message, v_payload, v_headers, v_default_headers, v_shape, v_route, v_default_route, v_semaphores,
+    declare v_message, v_payload, v_headers, v_default_headers, v_route, v_default_route, v_semaphores,
         v_default_semaphores, v_list longtext character set utf8mb4;
     declare v_priority, v_default_priority smallint;
     declare v_order, v_default_order varchar(200) character set utf8mb4 collate /*!80017 utf8mb4_0900_bin *//*M!100600 utf8mb4_nopad_bin */;
-    declare v_place, v_number, v_attempts, v_default_attempts, v_max_attempts, v_default_max_attempts int;
+    declare v_place, v_attempts, v_default_attempts, v_max_attempts, v_default_max_attempts int;
+    declare v_number int default json_length(in_messages);
     declare v_on_duplicate, v_default_on_duplicate varchar(20) character set utf8mb4;
     declare v_outcome varchar(10) character set utf8mb4;
     declare c cursor for
@@ -1404,39 +1420,27 @@ begin
     call _queue_push_options(in_options, in_now, v_default_at, v_default_priority, v_default_headers,
         v_default_attempts, v_default_max_attempts, v_default_on_duplicate, v_default_route, v_default_order,
         v_default_semaphores);
-    select k.payload_shape, in_now - nullif(k.dedup_seconds, 0) * 1000000, k.filter_index, k.log_seconds > 0
-    into v_shape, v_since, v_filter, v_logs
-    from queue_kind k where k.p_kind = in_kind;
-    set v_changes = v_default_on_duplicate <> 'ignore'
-            or json_contains_path(in_messages, 'one', '$[*].on_duplicate'),
-        v_deep = json_depth(in_messages) > 33, v_number = json_length(in_messages),
-        out_outcomes = repeat('i', v_number),
-        v_follows = json_contains_path(in_options, 'one', '$.group', '$.order_key')
-            or json_contains_path(in_messages, 'one', '$[*].group', '$[*].order_key');
+    set v_changes = v_default_on_duplicate <> 'ignore' or json_contains_path(in_messages, 'one', '$[*].on_duplicate'),
+        out_outcomes = repeat('i', v_number);
     call _queue_epoch(v_shift);
-    open c;
-    messages: loop
-        begin
-            declare continue handler for not found set v_done = true;
-            fetch c into v_place, v_new, v_message, v_payload, v_key, v_plain;
-        end;
-        if v_done then
-            leave messages;
-        elseif v_plain then
+    open c; begin declare v_over boolean default false; each_c: loop
+    begin declare continue handler for not found set v_over = true; fetch c into v_place, v_new, v_message, v_payload, v_key, v_plain; end;
+    if v_over then leave each_c; end if;
+        if v_plain then
             set v_at = v_default_at, v_priority = v_default_priority, v_headers = v_default_headers,
                 v_attempts = v_default_attempts, v_max_attempts = v_default_max_attempts,
                 v_on_duplicate = v_default_on_duplicate, v_route = v_default_route, v_order = v_default_order,
                 v_semaphores = v_default_semaphores;
         else
-            call _queue_message(v_message, v_place, in_options, in_now, v_key, v_payload, v_at, v_priority, v_headers,
-                v_attempts, v_max_attempts, v_on_duplicate, v_route, v_order, v_semaphores);
+            call _queue_message(v_message, v_place, in_options, in_now, v_key, v_payload, v_at, v_priority,
+                v_headers, v_attempts, v_max_attempts, v_on_duplicate, v_route, v_order, v_semaphores);
             if coalesce(json_type(json_extract(v_message, '$.key')), 'NULL') = 'NULL' then
                 set out_made = insert(coalesce(out_made, convert(repeat(' ', 36 * v_number) using ascii)),
                     36 * v_place - 35, 36, convert(v_key using ascii));
             end if;
         end if;
-        if v_shape is not null then
-            call _queue_check_fit(v_shape, v_payload, concat('messages[', v_place - 1, '].payload'));
+        if in_shape is not null then
+            call _queue_check_fit(in_shape, v_payload, concat('messages[', v_place - 1, '].payload'));
         end if;
         set v_entry = null;
         if v_on_duplicate <> 'ignore' and not v_key <=> v_before then
@@ -1444,24 +1448,70 @@ begin
         end if;
         if v_changes and v_locked is null or v_entry > v_locked then
             -- what is there, before any of it changes; then what came after that, perhaps several
-            /*M!100600 set statement group_concat_max_len = 1000000000 for */
-            select coalesce(max(q.entry), 0), json_arrayagg(json_array(q.entry + 0)) into v_locked, v_list
+            /*M!100600 set statement group_concat_max_len = 1000000000 for */ select coalesce(max(q.entry), 0), json_arrayagg(json_array(q.entry + 0)) into v_locked, v_list
             from json_table(in_messages, '$[*]' columns (p_key varchar(200) character set utf8mb4 collate /*!80017 utf8mb4_0900_bin *//*M!100600 utf8mb4_nopad_bin */ path '$.key')) r
                 straight_join delayed_queue q force index (delayed_queue_key) on q.p_kind = in_kind
                     and q.p_key = r.p_key;
             call _queue_lock(coalesce(v_list, '[]'));
         end if;
         call _queue_put(v_new, in_kind, v_key, v_payload, null, v_headers, v_priority, in_now, v_at, v_attempts,
-            v_max_attempts, v_on_duplicate, v_since, v_route, null, null, v_order, v_semaphores, v_put_at, v_outcome);
-        set out_outcomes = insert(out_outcomes, v_place, 1, convert(left(v_outcome, 1) using ascii)), v_before = v_key;
-    end loop;
-    close c;
+            v_max_attempts, v_on_duplicate, in_since, v_route, null, null, v_order, v_semaphores, v_put_at,
+            v_outcome);
+        set out_outcomes = insert(out_outcomes, v_place, 1, convert(left(v_outcome, 1) using ascii)),
+            v_before = v_key;
+    end loop; end; close c;
+end;
+--;
+-- calls: _queue_check_roles, _queue_enrol, _queue_fail, _queue_index, _queue_join_line, _queue_line_up,
+--     _queue_log_entries, _queue_push_each, _queue_push_options, _queue_push_plain
+drop procedure if exists _queue_push_batch;
+--;
+create procedure _queue_push_batch(in in_kind text character set utf8mb4 collate /*!80017 utf8mb4_0900_bin *//*M!100600 utf8mb4_nopad_bin */, in in_messages longtext character set utf8mb4,
+    in in_options longtext character set utf8mb4, in in_now bigint, out out_outcomes longtext character set ascii,
+    out out_made longtext character set ascii)
+    comment 'queue_push_many without its transaction: by _queue_push_plain, or by _queue_push_each where that leaves a
+batch and where their kind has a shape or remembers keys; then what follows for all of them.
+in_kind, in_messages, in_options, the errors and the locks: those of queue_push_many; the name of the kind is checked,
+and that messages are an array. in_now: the time of the call. out_outcomes: a letter a message, in their order: c for
+created, i for ignored, r for replaced, h for held. out_made: 36 characters a message, the key that was made where it
+came without; NULL where none was.'
+begin
+    declare v_since, v_at bigint;
+    declare v_follows, v_filter, v_logs, v_draining, v_restricted boolean default false;
+    declare v_headers, v_shape, v_route, v_semaphores, v_list, v_created longtext character set utf8mb4;
+    declare v_priority smallint;
+    declare v_order varchar(200) character set utf8mb4 collate /*!80017 utf8mb4_0900_bin *//*M!100600 utf8mb4_nopad_bin */;
+    declare v_attempts, v_max_attempts int;
+    declare v_on_duplicate varchar(20) character set utf8mb4;
+    declare continue handler for not found begin end;
+    call _queue_push_options(in_options, in_now, v_at, v_priority, v_headers, v_attempts, v_max_attempts,
+        v_on_duplicate, v_route, v_order, v_semaphores);
+    select k.payload_shape, in_now - nullif(k.dedup_seconds, 0) * 1000000, k.filter_index, k.log_seconds > 0,
+        k.draining, k.roles is not null
+    into v_shape, v_since, v_filter, v_logs, v_draining, v_restricted
+    from queue_kind k where k.p_kind = in_kind;
+    if v_restricted then
+        call _queue_check_roles(json_array(in_kind));
+    end if;
+    if v_draining then
+        call _queue_fail('PQ004', 'kind', in_kind, 'takes in nothing while it is drained');
+    end if;
+    if @pyqueue_own and v_on_duplicate = 'ignore' and v_shape is null and v_since is null
+        and json_depth(in_messages) <= 33 then
+        call _queue_push_plain(in_kind, in_messages, in_now, v_at, v_priority, v_headers, v_attempts, v_max_attempts,
+            v_route, v_order, v_semaphores, v_follows, out_outcomes);
+    end if;
+    if out_outcomes is null then
+        call _queue_push_each(in_kind, in_messages, in_options, in_now, v_shape, v_since, out_outcomes, out_made);
+        set v_follows = json_contains_path(in_messages, 'one', '$[*].group', '$[*].order_key', '$[*].semaphores');
+    end if;
+    set v_follows = v_follows or json_contains_path(in_options, 'one', '$.group', '$.order_key', '$.semaphores');
     if v_follows or v_filter or v_logs then
-        /*M!100600 set statement group_concat_max_len = 1000000000 for */
-        select json_arrayagg(json_array(s.entry + 0, s.event, s.group_name)) into v_list
+        /*M!100600 set statement group_concat_max_len = 1000000000 for */ select json_arrayagg(json_array(s.entry + 0, s.event, s.group_name)),
+            json_arrayagg(if(s.event = 'pushed', s.entry + 0, null)) into v_list, v_created
         from (
             select q.entry, case when substr(out_outcomes, r.place, 1) = 'c' then 'pushed'
-                when coalesce(r.on_duplicate, v_default_on_duplicate) <> 'push_back' then 'replaced' end as event,
+                when coalesce(r.on_duplicate, v_on_duplicate) <> 'push_back' then 'replaced' end as event,
                 if(substr(out_outcomes, r.place, 1) = 'c', coalesce(r.group_name, json_value(in_options, '$.group')),
                     null) as group_name
             from json_table(in_messages, '$[*]' columns (place for ordinality,
@@ -1474,7 +1524,8 @@ begin
             order by r.place limit 1000000000) s;
     end if;
     if v_list is not null and v_follows then
-        call _queue_join_line(v_list);
+        call _queue_join_line(v_created);
+        call _queue_line_up(v_created);
         call _queue_enrol(v_list);
     end if;
     if v_list is not null and v_filter then
@@ -1572,8 +1623,7 @@ begin
     select in_kind as p_kind, v_key as p_key, v_scheduled_at as scheduled_at, v_outcome as outcome;
 end;
 --;
--- calls: _queue_check_json, _queue_check_kind, _queue_check_roles, _queue_fail, _queue_push_batch,
---     _queue_push_options, _queue_push_plain, queue_now
+-- calls: _queue_check_json, _queue_check_kind, _queue_fail, _queue_push_batch, queue_now
 drop procedure if exists queue_push_many;
 --;
 create procedure queue_push_many(in in_kind text character set utf8mb4 collate /*!80017 utf8mb4_0900_bin *//*M!100600 utf8mb4_nopad_bin */, in in_messages longtext character set utf8mb4,
@@ -1591,13 +1641,7 @@ the keys, so that overlapping batches don''t deadlock.'
 begin
     declare v_outcomes, v_made longtext character set ascii;
     begin declare v_own boolean; declare v_tries int default 0; again: loop begin
-        declare v_now, v_at bigint;
-        declare v_keeps, v_draining, v_restricted boolean default false;
-        declare v_headers, v_none longtext character set utf8mb4;
-        declare v_priority smallint;
-        declare v_attempts, v_max_attempts int;
-        declare v_on_duplicate varchar(20) character set utf8mb4;
-        declare continue handler for not found begin end;
+        declare v_now bigint;
         declare exit handler for 1213, 1020 call _queue_retry(v_own, v_tries);
         declare exit handler for sqlexception begin call _queue_undo(v_own); resignal; end;
         call _queue_begin(v_own);
@@ -1612,27 +1656,7 @@ begin
             call _queue_fail('PQ001', 'messages', in_messages,
                 'must be a JSON array of {key, payload, and push options}');
         end if;
-        call _queue_push_options(in_options, v_now, v_at, v_priority, v_headers, v_attempts, v_max_attempts,
-            v_on_duplicate, v_none, v_none, v_none);
-        select k.payload_shape is not null or k.dedup_seconds > 0 or k.filter_index
-            or k.log_seconds > 0, k.draining, k.roles is not null
-        into v_keeps, v_draining, v_restricted
-        from queue_kind k where k.p_kind = in_kind;
-        if v_restricted then
-            call _queue_check_roles(json_array(in_kind));
-        end if;
-        if v_draining then
-            call _queue_fail('PQ004', 'kind', in_kind, 'takes in nothing while it is drained');
-        end if;
-        if @pyqueue_own and v_on_duplicate = 'ignore' and not v_keeps
-            and json_contains_path(in_options, 'one', '$.route', '$.group', '$.order_key', '$.semaphores') is not true
-            and json_depth(in_messages) <= 33 then
-            call _queue_push_plain(in_kind, in_messages, v_now, v_at, v_priority, v_headers, v_attempts, v_max_attempts,
-                v_outcomes);
-        end if;
-        if v_outcomes is null then
-            call _queue_push_batch(in_kind, in_messages, in_options, v_now, v_outcomes, v_made);
-        end if;
+        call _queue_push_batch(in_kind, in_messages, in_options, v_now, v_outcomes, v_made);
         call _queue_commit(v_own);
         leave again;
     end; end loop; end;
@@ -1683,27 +1707,23 @@ begin
     declare v_entries longtext character set utf8mb4;
     declare v_most int default greatest(in_max, 20);
     -- the best of what has come due, and few of them: a transaction that stays open keeps them from others
-    /*M!100600 set statement group_concat_max_len = 1000000000 for */
-    select json_arrayagg(b.entry) into v_entries
+    /*M!100600 set statement group_concat_max_len = 1000000000 for */ select json_arrayagg(b.entry) into v_entries
     from (
         select c.entry from (
             select d.entry, d.priority, d.due_at from delayed_queue d force index (delayed_queue_due)
             where d.p_kind = in_kind and d.due_at between in_low and in_high order by d.due_at limit 1000) c
         order by c.priority desc, c.due_at, c.entry limit v_most) b;
-    /*M!100600 set statement group_concat_max_len = 1000000000 for */
-    select json_arrayagg(l.entry), min(greatest(l.due_at, in_floor)) into v_entries, out_first
+    /*M!100600 set statement group_concat_max_len = 1000000000 for */ select json_arrayagg(l.entry), min(greatest(l.due_at, in_floor)) into v_entries, out_first
     from (
         select q.entry, q.due_at from json_table(coalesce(v_entries, '[]'), '$[*]' columns (entry bigint path '$')) j
             straight_join delayed_queue q force index (primary) on q.entry = j.entry
         where q.p_kind = in_kind and q.due_at <= in_high for update /*!80000 of q */ skip locked) l;
     if v_entries is null then -- another transaction has all of these: the first of the others
-        /*M!100600 set statement group_concat_max_len = 1000000000 for */
-        select json_arrayagg(c.entry) into v_entries
+        /*M!100600 set statement group_concat_max_len = 1000000000 for */ select json_arrayagg(c.entry) into v_entries
         from (
             select d.entry from delayed_queue d force index (delayed_queue_due)
             where d.p_kind = in_kind and d.due_at between in_low and in_high order by d.due_at limit 1000) c;
-        /*M!100600 set statement group_concat_max_len = 1000000000 for */
-        select json_arrayagg(l.entry), min(greatest(l.due_at, in_floor)) into v_entries, out_first
+        /*M!100600 set statement group_concat_max_len = 1000000000 for */ select json_arrayagg(l.entry), min(greatest(l.due_at, in_floor)) into v_entries, out_first
         from (
             select q.entry, q.due_at
                 from json_table(coalesce(v_entries, '[]'), '$[*]' columns (entry bigint path '$')) j
@@ -1711,8 +1731,7 @@ begin
             where q.p_kind = in_kind and q.due_at <= in_high limit v_most for update /*!80000 of q */ skip locked) l;
     end if;
     if v_entries is not null then
-        /*M!100600 set statement sql_safe_updates = 0 for */
-        update json_table(v_entries, '$[*]' columns (place for ordinality, entry bigint path '$')) j
+        /*M!100600 set statement sql_safe_updates = 0 for */ update json_table(v_entries, '$[*]' columns (place for ordinality, entry bigint path '$')) j
             straight_join delayed_queue q force index (primary) on q.entry = j.entry
         set q.ready_rank = -q.priority, q.ready_at = greatest(q.due_at, in_floor + j.place), q.due_at = null;
     end if;
@@ -1739,8 +1758,7 @@ begin
         from delayed_queue q force index (delayed_queue_ready) where q.ready_kind = in_kind and q.scheduled_at <= in_now
         order by q.ready_rank, q.ready_at, q.entry limit 1 for update skip locked;
     else
-        /*M!100600 set statement group_concat_max_len = 1000000000 for */
-        select json_arrayagg(r.entry), count(*), count(r.reserved_at), coalesce(sum(r.ends), 0)
+        /*M!100600 set statement group_concat_max_len = 1000000000 for */ select json_arrayagg(r.entry), count(*), count(r.reserved_at), coalesce(sum(r.ends), 0)
         into out_entries, out_number, out_expired, out_ends
         from (
             select q.entry, q.reserved_at, q.pending is not null or q.semaphores is not null
@@ -1773,8 +1791,7 @@ begin
         where q.ready_kind = in_kind and q.ready_rank = in_rank and q.ready_at >= in_from and q.scheduled_at <= in_now
         order by q.ready_at, q.entry limit 1 for update skip locked;
     else
-        /*M!100600 set statement group_concat_max_len = 1000000000 for */
-        select json_arrayagg(r.entry), count(*), count(r.reserved_at), coalesce(sum(r.ends), 0), max(r.ready_at)
+        /*M!100600 set statement group_concat_max_len = 1000000000 for */ select json_arrayagg(r.entry), count(*), count(r.reserved_at), coalesce(sum(r.ends), 0), max(r.ready_at)
         into out_entries, out_number, out_expired, out_ends, out_last
         from (
             select q.entry, q.reserved_at, q.ready_at, q.pending is not null or q.semaphores is not null
@@ -1878,7 +1895,7 @@ out_ended: how many that were. out_expired: how many of them were expired holds.
 differs: PostgreSQL''s ends what is left once the deliverable ones are held.'
 begin
     declare v_entry bigint;
-    declare v_pending, v_last, v_held, v_done boolean default false;
+    declare v_pending, v_last, v_held boolean default false;
     declare v_payload, v_misfit longtext character set utf8mb4;
     declare c cursor for -- dead letters are put in in the order of their keys, as everywhere
         select q.entry, q.pending is not null, q.attempts >= coalesce(q.max_attempts, in_most),
@@ -1887,15 +1904,9 @@ begin
             straight_join delayed_queue q force index (primary) on q.entry = j.entry
         order by q.p_key, q.p_kind for update /*!80000 of q */;
     set out_ended = 0, out_expired = 0;
-    open c;
-    messages: loop
-        begin
-            declare continue handler for not found set v_done = true;
-            fetch c into v_entry, v_pending, v_last, v_held;
-        end;
-        if v_done then
-            leave messages;
-        end if;
+    open c; begin declare v_over boolean default false; each_c: loop
+    begin declare continue handler for not found set v_over = true; fetch c into v_entry, v_pending, v_last, v_held; end;
+    if v_over then leave each_c; end if;
         set v_misfit = null;
         if in_shape is not null and not v_pending then
             -- a cursor over it would be a file
@@ -1910,8 +1921,7 @@ begin
         if v_pending or v_last or v_misfit is not null then
             set out_ended = out_ended + 1, out_expired = out_expired + v_held;
         end if;
-    end loop;
-    close c;
+    end loop; end; close c;
 end;
 --;
 -- calls: _queue_admit, _queue_admitted, _queue_check_count, _queue_check_key, _queue_check_kind,
@@ -1997,8 +2007,7 @@ begin
                     q.deliveries = q.deliveries + 1, q.reserved_by = v_worker, q.secret = unhex(left(out_seed, 32))
                 where q.entry = out_entry;
             else
-                /*M!100600 set statement sql_safe_updates = 0 for */
-                update json_table(out_entries, '$[*]' columns (entry bigint path '$')) j
+                /*M!100600 set statement sql_safe_updates = 0 for */ update json_table(out_entries, '$[*]' columns (entry bigint path '$')) j
                     straight_join delayed_queue q force index (primary) on q.entry = j.entry
                 set q.scheduled_at = v_until, q.reserved_at = in_now, q.attempts = q.attempts + 1,
                     q.deliveries = q.deliveries + 1, q.reserved_by = v_worker,
@@ -2400,7 +2409,6 @@ begin
     declare v_list, v_slots longtext character set utf8mb4;
     declare v_outcomes longtext character set ascii;
     begin declare v_own boolean; declare v_tries int default 0; again: loop begin
-        declare v_done boolean default false;
         declare c cursor for
             select q.entry, r.place, q.semaphores is not null
             from json_table(v_list, '$[*]'
@@ -2417,23 +2425,16 @@ begin
         call _queue_check_seconds(in_seconds);
         set v_until = v_now + cast(round(in_seconds * 1000000) as signed);
         set v_outcomes = repeat('l', v_number), v_slots = null;
-        open c;
-        messages: loop
-            begin
-                declare continue handler for not found set v_done = true;
-                fetch c into v_entry, v_place, v_guarded;
-            end;
-            if v_done then
-                leave messages;
-            end if;
+        open c; begin declare v_over boolean default false; each_c: loop
+        begin declare continue handler for not found set v_over = true; fetch c into v_entry, v_place, v_guarded; end;
+        if v_over then leave each_c; end if;
             if v_guarded then
                 set v_slots = json_array_append(coalesce(v_slots, '[]'), '$', json_array(v_entry + 0, v_place));
             else
                 update delayed_queue q set q.scheduled_at = v_until where q.entry = v_entry;
                 set v_outcomes = insert(v_outcomes, v_place, 1, 'e');
             end if;
-        end loop;
-        close c;
+        end loop; end; close c;
         if v_slots is not null then
             call _queue_extend_with_permits(v_slots, in_seconds, v_now, v_outcomes);
         end if;
@@ -2530,7 +2531,7 @@ begin
             set v_number = length(v_outcomes) - length(replace(v_outcomes, 'l', ''));
         end if;
         if v_number > 0 and v_lost is not null then
-            select group_concat(l.receipt order by l.place separator ', ') into v_names
+            /*M!100600 set statement group_concat_max_len = 1000000000 for */ select group_concat(l.receipt order by l.place separator ', ') into v_names
             from (
                 select r.place, r.receipt
                 from json_table(in_receipts, '$[*]'
@@ -2562,14 +2563,12 @@ Locks: their rows; what others have locked is left.
 differs: NULL for in_before: all.'
 begin
     declare v_ids longtext character set utf8mb4;
-    /*M!100600 set statement group_concat_max_len = 1000000000 for */
-    select json_arrayagg(c.id) into v_ids
+    /*M!100600 set statement group_concat_max_len = 1000000000 for */ select json_arrayagg(c.id) into v_ids
     from (
         select o.id from queue_cursor o force index (queue_cursor_kind)
         where o.p_kind = in_kind and o.id + 0 < coalesce(in_before, 18446744073709551615) for update skip locked) c;
     if v_ids is not null then
-        /*M!100600 set statement sql_safe_updates = 0 for */
-        delete c from json_table(v_ids, '$[*]' columns (id bigint unsigned path '$')) j
+        /*M!100600 set statement sql_safe_updates = 0 for */ delete c from json_table(v_ids, '$[*]' columns (id bigint unsigned path '$')) j
             straight_join queue_cursor c force index (primary) on c.id = j.id;
     end if;
 end;
@@ -2621,7 +2620,6 @@ keep: begin
     declare v_lane, v_rank int default 0;
     declare v_took bigint default in_took;
     declare v_last, v_due, v_again, v_id bigint;
-    declare v_done boolean default false;
     declare c cursor for -- as they are now: an old snapshot may have them without a place
         select r.ready_rank, max(r.ready_at)
         from (
@@ -2665,15 +2663,9 @@ keep: begin
     set v_cursor = json_set(v_cursor, '$.due', v_due + 0, '$.due_newer',
         least(json_extract(v_cursor, '$.due_newer') + 0, v_due), '$.due_older',
         least(json_extract(v_cursor, '$.due_older') + 0, v_due));
-    open c;
-    lanes: loop
-        begin
-            declare continue handler for not found set v_done = true;
-            fetch c into v_rank, v_last;
-        end;
-        if v_done then
-            leave lanes;
-        end if;
+    open c; begin declare v_over boolean default false; each_c: loop
+    begin declare continue handler for not found set v_over = true; fetch c into v_rank, v_last; end;
+    if v_over then leave each_c; end if;
         while json_extract(v_cursor, concat(v_path, '.rank')) < v_rank do
             set v_lane = v_lane + 1, v_path = concat('$.lanes[', v_lane, ']');
         end while;
@@ -2686,8 +2678,7 @@ keep: begin
                 json_object('rank', v_rank + 0, 'place', v_last + 0, 'newer', v_last - 3000000, 'older',
                 v_last - 3000000));
         end if;
-    end loop;
-    close c;
+    end loop; end; close c;
     if in_start >= json_extract(v_cursor, '$.turn_at') then
         -- the marks move on to where the cursor is now, every 3 s
         set v_cursor = json_set(v_cursor, '$.turn_at', in_start + 3000000, '$.due_older',
@@ -2822,8 +2813,7 @@ begin
         set out_kinds = concat(out_kinds, json_unquote(json_extract(v_kinds, concat('$[', v_place, ']'))),
             char(0 using utf8mb4)), v_place = v_place + 1;
     end while;
-    /*M!100600 set statement group_concat_max_len = 1000000000 for */
-    select json_arrayagg(k.kind) into v_sorted
+    /*M!100600 set statement group_concat_max_len = 1000000000 for */ select json_arrayagg(k.kind) into v_sorted
     from (
         select distinct j.kind
         from json_table(v_kinds, '$[*]' columns (kind varchar(100) character set utf8mb4 collate /*!80017 utf8mb4_0900_bin *//*M!100600 utf8mb4_nopad_bin */ path '$')) j
@@ -3171,7 +3161,7 @@ nack: begin
         q.errors = v_errors
     where q.entry = in_entry;
     if v_guarded then
-        call _queue_line_up(in_entry);
+        call _queue_line_up(json_array(in_entry + 0));
     end if;
 end;
 --;
@@ -3189,8 +3179,7 @@ differs: it locks only; the cursor of queue_move_many has the order in which the
 begin
     declare v_targets longtext character set utf8mb4;
     -- keys of an entry never change: a plain read will do
-    /*M!100600 set statement group_concat_max_len = 1000000000 for */
-    select json_arrayagg(json_array(t.entry)) into v_targets
+    /*M!100600 set statement group_concat_max_len = 1000000000 for */ select json_arrayagg(json_array(t.entry)) into v_targets
     from json_table(in_list, '$[*]'
         columns (entry bigint path '$[0]', secret char(32) character set utf8mb4 path '$[1]',
             place int path '$[2]')) r
@@ -3319,7 +3308,6 @@ begin
     declare v_entry, v_member bigint;
     declare v_secret binary(16);
     declare v_place int;
-    declare v_done boolean default false;
     declare v_kind, v_to_kind varchar(100) character set utf8mb4 collate /*!80017 utf8mb4_0900_bin *//*M!100600 utf8mb4_nopad_bin */;
     declare v_to longtext character set utf8mb4 collate /*!80017 utf8mb4_0900_bin *//*M!100600 utf8mb4_nopad_bin */;
     declare v_outcome varchar(10) character set utf8mb4;
@@ -3339,8 +3327,7 @@ begin
     if json_contains_path(in_options, 'one', '$.to') then
         call _queue_text(in_options, 'to', v_to);
     end if;
-    /*M!100600 set statement group_concat_max_len = 1000000000 for */
-    select json_arrayagg(json_array(t.entry)) into v_targets
+    /*M!100600 set statement group_concat_max_len = 1000000000 for */ select json_arrayagg(json_array(t.entry)) into v_targets
     from json_table(in_list, '$[*]'
         columns (entry bigint path '$[0]', secret char(32) character set utf8mb4 path '$[1]')) r
         straight_join delayed_queue s force index (primary) on s.entry = r.entry and s.secret = unhex(r.secret)
@@ -3350,15 +3337,10 @@ begin
         call _queue_lock(json_merge_preserve(in_list, coalesce(v_targets, '[]')));
     end if;
     set v_move = json_set(json_remove(coalesce(nullif(in_options, 'null'), '{}'), '$.to'), '$.next', true);
-    open c;
-    messages: loop
-        begin
-            declare continue handler for not found set v_done = true;
-            fetch c into v_entry, v_secret, v_place, v_kind, v_to_kind, v_member;
-        end;
-        if v_done then
-            leave messages;
-        elseif v_to_kind is null then
+    open c; begin declare v_over boolean default false; each_c: loop
+    begin declare continue handler for not found set v_over = true; fetch c into v_entry, v_secret, v_place, v_kind, v_to_kind, v_member; end;
+    if v_over then leave each_c; end if;
+        if v_to_kind is null then
             set v_outcome = 'acked';
             call _queue_end(v_entry, 'acked', null, in_now);
             if v_member is not null then
@@ -3372,8 +3354,7 @@ begin
             update queue_history h set h.result = json_extract(in_options, '$.result')
             where h.p_kind = v_kind and h.finished_at = in_now and h.entry = v_entry;
         end if;
-    end loop;
-    close c;
+    end loop; end; close c;
     if v_members is not null then
         call _queue_members_end(v_members, 'acked', json_extract(in_options, '$.result'), in_now);
     end if;
@@ -3417,7 +3398,7 @@ begin
             set out_outcome = 'acked';
             if v_order is not null then
                 call queue_now(v_now);
-                call _queue_advance(v_kind, v_order, v_entry, v_now);
+                call _queue_advance(json_array(json_array(v_kind, v_order, v_entry + 0)), v_now);
             elseif v_semaphores is not null then
                 call _queue_permits_note(v_entry, v_semaphores);
             end if;
@@ -3444,7 +3425,7 @@ differs: on PostgreSQL queue_ack_many is called itself: a function needs no tran
 begin
     declare v_now bigint;
     declare v_number, v_place, v_held int;
-    declare v_keeps, v_each, v_done boolean default false;
+    declare v_keeps, v_each boolean default false;
     declare v_list, v_entries, v_places longtext character set utf8mb4;
     declare c cursor for select j.place from json_table(v_places, '$[*]' columns (place int path '$')) j;
     call _queue_receipts(in_receipts, v_list, v_number);
@@ -3453,8 +3434,7 @@ begin
     end if;
     call queue_now(v_now);
     set out_outcomes = repeat('l', v_number);
-    /*M!100600 set statement group_concat_max_len = 1000000000 for */
-    select json_arrayagg(d.entry), json_arrayagg(d.place), count(*), coalesce(max(d.keeps), false), max(d.routed)
+    /*M!100600 set statement group_concat_max_len = 1000000000 for */ select json_arrayagg(d.entry), json_arrayagg(d.place), count(*), coalesce(max(d.keeps), false), max(d.routed)
     into v_entries, v_places, v_held, v_keeps, v_each
     from (
         -- not a join, whose row of the kind MariaDB would lock as well
@@ -3473,23 +3453,16 @@ begin
         if v_held = v_number then -- the most frequent call, without a loop
             set out_outcomes = repeat('a', v_number);
         else
-            open c;
-            places: loop
-                begin
-                    declare continue handler for not found set v_done = true;
-                    fetch c into v_place;
-                end;
-                if v_done then
-                    leave places;
-                end if;
+            open c; begin declare v_over boolean default false; each_c: loop
+            begin declare continue handler for not found set v_over = true; fetch c into v_place; end;
+            if v_over then leave each_c; end if;
                 set out_outcomes = insert(out_outcomes, v_place, 1, 'a');
-            end loop;
-            close c;
+            end loop; end; close c;
         end if;
     end if;
 end;
 --;
--- calls: _queue_advance_each, _queue_end
+-- calls: _queue_advance, _queue_end, _queue_permits_note
 -- changes: delayed_queue, queue_count, queue_dedup, queue_history
 drop procedure if exists _queue_end_many;
 --;
@@ -3504,12 +3477,11 @@ differs: on PostgreSQL _queue_end takes many.'
 begin
     declare v_entry bigint;
     declare v_lines, v_guarded, v_history, v_dedup longtext character set utf8mb4;
-    declare v_each, v_done boolean default false;
+    declare v_each boolean default false;
     declare c cursor for
         select j.entry from json_table(in_entries, '$[*]' columns (entry bigint path '$')) j order by j.entry;
     if in_keeps then
-        /*M!100600 set statement group_concat_max_len = 1000000000 for */
-        select json_arrayagg(if(d.keeps & 1, d.entry, null)), json_arrayagg(if(d.keeps & 2, d.entry, null)),
+        /*M!100600 set statement group_concat_max_len = 1000000000 for */ select json_arrayagg(if(d.keeps & 1, d.entry, null)), json_arrayagg(if(d.keeps & 2, d.entry, null)),
             max(d.keeps & 4 or d.pending)
         into v_history, v_dedup, v_each
         from (
@@ -3521,8 +3493,7 @@ begin
             for update /*!80000 of q */) d;
     end if;
     if v_each then
-        /*M!100600 set statement group_concat_max_len = 1000000000 for */
-        select json_arrayagg(json_array(q.p_kind, q.order_key)) into v_lines
+        /*M!100600 set statement group_concat_max_len = 1000000000 for */ select json_arrayagg(json_array(q.p_kind, q.order_key)) into v_lines
         from json_table(in_entries, '$[*]' columns (entry bigint path '$')) j
             straight_join delayed_queue q force index (primary) on q.entry = j.entry and q.order_key is not null;
         if v_lines is not null then -- in their order, as everywhere: each by itself would be in that of the entries
@@ -3535,18 +3506,11 @@ begin
                         on o.p_kind = j.p_kind and o.order_key = j.order_key
                 order by j.p_kind, j.order_key limit 1000000000 for update /*!80000 of o */) l;
         end if;
-        open c;
-        messages: loop
-            begin
-                declare continue handler for not found set v_done = true;
-                fetch c into v_entry;
-            end;
-            if v_done then
-                leave messages;
-            end if;
+        open c; begin declare v_over boolean default false; each_c: loop
+        begin declare continue handler for not found set v_over = true; fetch c into v_entry; end;
+        if v_over then leave each_c; end if;
             call _queue_end(v_entry, in_outcome, null, in_now);
-        end loop;
-        close c;
+        end loop; end; close c;
     else
         if in_keeps then
             insert into queue_history (p_kind, p_key, entry, outcome, payload, payload_bytes, headers, priority,
@@ -3568,30 +3532,24 @@ begin
         from json_table(in_entries, '$[*]' columns (entry bigint path '$')) j
             straight_join delayed_queue q force index (primary) on q.entry = j.entry
         group by q.p_kind;
-        /*M!100600 set statement sql_safe_updates = 0 for */
-        delete q from json_table(in_entries, '$[*]' columns (entry bigint path '$')) j
+        /*M!100600 set statement sql_safe_updates = 0 for */ delete q from json_table(in_entries, '$[*]' columns (entry bigint path '$')) j
             straight_join delayed_queue q force index (primary) on q.entry = j.entry and q.order_key is null
                 and q.semaphores is null;
         if row_count() < json_length(in_entries) then -- the others stand in lines, or have permits
-            /*M!100600 set statement group_concat_max_len = 1000000000 for */
-            select json_arrayagg(json_array(q.p_kind, q.order_key, q.entry)) into v_lines
+            /*M!100600 set statement group_concat_max_len = 1000000000 for */ select json_arrayagg(json_array(q.p_kind, q.order_key, q.entry)) into v_lines
             from json_table(in_entries, '$[*]' columns (entry bigint path '$')) j
                 straight_join delayed_queue q force index (primary) on q.entry = j.entry and q.order_key is not null;
-            /*M!100600 set statement group_concat_max_len = 1000000000 for */
-            select json_arrayagg(q.entry) into v_guarded
+            /*M!100600 set statement group_concat_max_len = 1000000000 for */ select json_arrayagg(q.entry) into v_guarded
             from json_table(in_entries, '$[*]' columns (entry bigint path '$')) j
                 straight_join delayed_queue q force index (primary) on q.entry = j.entry and q.semaphores is not null;
-            /*M!100600 set statement sql_safe_updates = 0 for */
-            delete q from json_table(in_entries, '$[*]' columns (entry bigint path '$')) j
+            /*M!100600 set statement sql_safe_updates = 0 for */ delete q from json_table(in_entries, '$[*]' columns (entry bigint path '$')) j
                 straight_join delayed_queue q force index (primary) on q.entry = j.entry;
         end if;
-        if v_guarded is not null then -- as _queue_permits_note; their permits say which semaphores they have
-            set @pyqueue_permit_entries = json_merge_preserve(convert(coalesce(@pyqueue_permit_entries,
-                '[]') using utf8mb4), v_guarded),
-                @pyqueue_permit_names = convert(coalesce(@pyqueue_permit_names, '[]') using utf8mb4);
+        if v_guarded is not null then
+            call _queue_permits_note(v_guarded, '[]');
         end if;
         if v_lines is not null then
-            call _queue_advance_each(v_lines, in_now);
+            call _queue_advance(v_lines, in_now);
         end if;
     end if;
 end;
@@ -3661,7 +3619,7 @@ begin
         if(in_outcome = 'acked', 1, null), if(in_outcome = 'moved', 1, null), if(in_outcome = 'dead', 1, null));
     delete q from delayed_queue q where q.entry = in_entry;
     if v_order is not null then
-        call _queue_advance(v_kind, v_order, in_entry, in_now);
+        call _queue_advance(json_array(json_array(v_kind, v_order, in_entry + 0)), in_now);
     elseif v_semaphores is not null then
         call _queue_permits_note(in_entry, v_semaphores);
     end if;
@@ -3795,7 +3753,6 @@ begin
     declare v_outcome varchar(10) character set utf8mb4;
     declare v_outcomes longtext character set ascii;
     begin declare v_own boolean; declare v_tries int default 0; again: loop begin
-        declare v_done boolean default false;
         declare c cursor for -- dead letters are put in in the order of their keys, as everywhere
             select q.entry, q.secret, r.place
             from json_table(v_list, '$[*]'
@@ -3811,19 +3768,12 @@ begin
         call _queue_check_nack(in_options);
         set v_outcomes = repeat('l', v_number);
         call _queue_lock(v_list);
-        open c;
-        messages: loop
-            begin
-                declare continue handler for not found set v_done = true;
-                fetch c into v_entry, v_secret, v_place;
-            end;
-            if v_done then
-                leave messages;
-            end if;
+        open c; begin declare v_over boolean default false; each_c: loop
+        begin declare continue handler for not found set v_over = true; fetch c into v_entry, v_secret, v_place; end;
+        if v_over then leave each_c; end if;
             call _queue_nack(v_entry, v_secret, in_options, v_now, v_outcome);
             set v_outcomes = insert(v_outcomes, v_place, 1, left(v_outcome, 1));
-        end loop;
-        close c;
+        end loop; end; close c;
         call _queue_commit(v_own);
         leave again;
     end; end loop; end;
@@ -3910,7 +3860,6 @@ begin
     declare v_outcome varchar(10) character set utf8mb4;
     declare v_outcomes longtext character set ascii;
     begin declare v_own boolean; declare v_tries int default 0; again: loop begin
-        declare v_done boolean default false;
         declare a cursor for
             select m.to_kind, m.move
             from json_table(in_moves, '$[*]'
@@ -3961,37 +3910,23 @@ begin
         if v_number <> json_length(in_moves) then
             call _queue_fail('PQ005', 'moves', in_moves, 'must have a receipt each');
         end if;
-        open a;
-        checks: loop
-            begin
-                declare continue handler for not found set v_done = true;
-                fetch a into v_to_kind, v_move;
-            end;
-            if v_done then
-                leave checks;
-            end if;
+        open a; begin declare v_over boolean default false; each_a: loop
+        begin declare continue handler for not found set v_over = true; fetch a into v_to_kind, v_move; end;
+        if v_over then leave each_a; end if;
             call _queue_move_options(in_options, v_move, v_options);
             call _queue_check_move(v_to_kind, v_options, v_now, concat('moves[', v_place, '].'));
             set v_place = v_place + 1;
-        end loop;
-        close a;
+        end loop; end; close a;
         call _queue_check_roles(json_extract(in_moves, '$[*].to_kind'));
-        set v_done = false, v_outcomes = repeat('l', v_number);
+        set v_outcomes = repeat('l', v_number);
         call _queue_lock_moves(v_list, in_moves);
-        open c;
-        moves: loop
-            begin
-                declare continue handler for not found set v_done = true;
-                fetch c into v_entry, v_secret, v_place, v_to_kind, v_move;
-            end;
-            if v_done then
-                leave moves;
-            end if;
+        open c; begin declare v_over boolean default false; each_c: loop
+        begin declare continue handler for not found set v_over = true; fetch c into v_entry, v_secret, v_place, v_to_kind, v_move; end;
+        if v_over then leave each_c; end if;
             call _queue_move_options(in_options, v_move, v_options);
             call _queue_move(v_entry, v_secret, v_to_kind, v_options, v_now, v_outcome);
             set v_outcomes = insert(v_outcomes, v_place, 1, left(v_outcome, 1));
-        end loop;
-        close c;
+        end loop; end; close c;
         call _queue_commit(v_own);
         leave again;
     end; end loop; end;
@@ -4056,7 +3991,6 @@ begin
     declare v_most bigint default coalesce(in_max_messages, 9223372036854775807);
     declare continue handler for not found begin end;
     begin declare v_own boolean; declare v_tries int default 0; again: loop begin
-        declare v_done boolean default false;
         declare c cursor for
             select q.entry from delayed_queue q force index (delayed_queue_key)
             where q.p_kind = in_kind and (q.reserved_at is null or q.scheduled_at <= v_now)
@@ -4069,19 +4003,12 @@ begin
         call _queue_check_roles(json_array(in_kind));
         call _queue_check_count(v_most, 'max_messages', 9223372036854775807);
         set v_purged = 0;
-        open c;
-        messages: loop
-            begin
-                declare continue handler for not found set v_done = true;
-                fetch c into v_entry;
-            end;
-            if v_done then
-                leave messages;
-            end if;
+        open c; begin declare v_over boolean default false; each_c: loop
+        begin declare continue handler for not found set v_over = true; fetch c into v_entry; end;
+        if v_over then leave each_c; end if;
             call _queue_end(v_entry, 'removed', null, v_now);
             set v_purged = v_purged + 1;
-        end loop;
-        close c;
+        end loop; end; close c;
         call _queue_commit(v_own);
         leave again;
     end; end loop; end;
@@ -4115,7 +4042,6 @@ begin
     declare v_went, v_stayed bigint;
     declare v_draining boolean;
     begin declare v_own boolean; declare v_tries int default 0; again: loop begin
-        declare v_done boolean default false;
         declare c cursor for
             select d.entry
             from (
@@ -4133,15 +4059,9 @@ begin
         call _queue_check_roles(json_array(in_kind));
         call _queue_check_count(v_most, 'max_messages', 9223372036854775807);
         set v_went = 0, v_stayed = 0;
-        open c;
-        letters: loop
-            begin
-                declare continue handler for not found set v_done = true;
-                fetch c into v_entry;
-            end;
-            if v_done then
-                leave letters;
-            end if;
+        open c; begin declare v_over boolean default false; letters: loop
+        begin declare continue handler for not found set v_over = true; fetch c into v_entry; end;
+        if v_over then leave letters; end if;
             select q.source_kind, q.source_key, q.payload, q.payload_bytes, q.headers, q.source_priority, q.errors,
                 q.scheduled_at_initially, q.route, q.member, q.source_order_key, q.semaphores
             into v_kind, v_key, v_payload, v_bytes, v_headers, v_priority, v_errors, v_initially, v_route, v_member,
@@ -4162,8 +4082,7 @@ begin
             where q.entry = v_created and v_errors is not null;
             call _queue_end(v_entry, 'moved', v_kind, v_now);
             set v_went = v_went + 1;
-        end loop;
-        close c;
+        end loop; end; close c;
         call _queue_commit(v_own);
         leave again;
     end; end loop; end;
@@ -4227,8 +4146,7 @@ begin
         end if;
         call _queue_epoch(v_shift);
         -- numbered in the order in which they ended, though put in in the order of the keys; of one key the newest
-        /*M!100600 set statement group_concat_max_len = 1000000000 for */
-        select json_arrayagg(json_array(s.entry, s.finished_at, s.old)) into v_list
+        /*M!100600 set statement group_concat_max_len = 1000000000 for */ select json_arrayagg(json_array(s.entry, s.finished_at, s.old)) into v_list
         from (
             select n.entry, n.finished_at, n.old
             from (
@@ -4265,8 +4183,7 @@ begin
             call _queue_index(json_extract(v_list, '$[*][0]'));
         end if;
         if v_logs then
-            /*M!100600 set statement group_concat_max_len = 1000000000 for */
-            select json_arrayagg(json_array(s.entry + 0, 'pushed')) into v_list
+            /*M!100600 set statement group_concat_max_len = 1000000000 for */ select json_arrayagg(json_array(s.entry + 0, 'pushed')) into v_list
             from (select j.entry from json_table(v_list, '$[*]' columns (entry bigint path '$[0]')) j
                 order by j.entry limit 1000000000) s;
             call _queue_log_entries(coalesce(v_list, '[]'), null, v_now);
@@ -4280,136 +4197,91 @@ end;
 -- changes: delayed_queue, queue_order, queue_order_waiting
 drop procedure if exists _queue_join_line;
 --;
-create procedure _queue_join_line(in in_list longtext character set utf8mb4)
+create procedure _queue_join_line(in in_entries longtext character set utf8mb4)
     comment 'Messages that were just put in take their places in the lines of their order keys: at the end, where all
 but the first of a line wait; line by line, so that batches that overlap don''t deadlock.
-in_list: a JSON array of arrays, see _queue_log_entries: the entry of a message, which has its order key, or none, and a
-place or a date; and its event, pushed, or it stands in its line already.
+in_entries: a JSON array of the messages, which have a place or a date, and their order key, or none.
 Locks: the lines, in their order, until the transaction ends.
-differs: one list in place of two arrays; PostgreSQL locks the first of each line by _queue_line.'
+differs: PostgreSQL locks the first of each line by _queue_line.'
 begin
-    declare v_entry, v_first bigint;
-    declare v_kind varchar(100) character set utf8mb4 collate /*!80017 utf8mb4_0900_bin *//*M!100600 utf8mb4_nopad_bin */;
-    declare v_order varchar(200) character set utf8mb4 collate /*!80017 utf8mb4_0900_bin *//*M!100600 utf8mb4_nopad_bin */;
-    declare v_done boolean default false;
-    declare c cursor for
-        select s.p_kind, s.order_key, s.entry
-        from (
-            select q.p_kind, q.order_key, q.entry
-            from json_table(in_list, '$[*]' columns (entry bigint path '$[0]',
-                event varchar(10) character set utf8mb4 path '$[1]')) j
-                straight_join delayed_queue q force index (primary) on q.entry = j.entry
-            where j.event = 'pushed' and q.order_key is not null limit 1000000000) s
-        order by s.p_kind, s.order_key, s.entry;
-    open c;
-    messages: loop
-        begin
-            declare continue handler for not found set v_done = true;
-            fetch c into v_kind, v_order, v_entry;
-        end;
-        if v_done then
-            leave messages;
-        end if;
-        insert into queue_order (p_kind, order_key, first) values (v_kind, v_order, v_entry)
-            on duplicate key update p_kind = v_kind;
-        -- the newest, which an old snapshot doesn't have
-        select o.first into v_first from queue_order o where o.p_kind = v_kind and o.order_key = v_order for update;
-        if v_first <> v_entry then
-            insert into queue_order_waiting (p_kind, order_key, entry) values (v_kind, v_order, v_entry);
-            update delayed_queue q set q.order_waits = true, q.ready_rank = null, q.ready_at = null, q.due_at = null
-            where q.entry = v_entry;
-        end if;
-    end loop;
-    close c;
+    declare v_wait longtext character set utf8mb4;
+    insert into queue_order (p_kind, order_key, first)
+    select s.p_kind, s.order_key, s.first
+    from (
+        select q.p_kind, q.order_key, min(q.entry) as first
+        from json_table(in_entries, '$[*]' columns (entry bigint path '$')) j
+            straight_join delayed_queue q force index (primary) on q.entry = j.entry
+        where q.order_key is not null
+        group by q.p_kind, q.order_key limit 1000000000) s
+    order by s.p_kind, s.order_key
+    on duplicate key update first = queue_order.first;
+    -- the newest, which an old snapshot doesn't have
+    /*M!100600 set statement group_concat_max_len = 1000000000 for */ select json_arrayagg(l.entry + 0) into v_wait
+    from (
+        select q.entry
+        from json_table(in_entries, '$[*]' columns (entry bigint path '$')) j
+            straight_join delayed_queue q force index (primary) on q.entry = j.entry
+            straight_join queue_order o force index (primary) on o.p_kind = q.p_kind and o.order_key = q.order_key
+        where o.first <> q.entry for update /*!80000 of o */) l;
+    if v_wait is not null then
+        insert into queue_order_waiting (p_kind, order_key, entry)
+        select q.p_kind, q.order_key, q.entry
+        from json_table(v_wait, '$[*]' columns (entry bigint path '$')) j
+            straight_join delayed_queue q force index (primary) on q.entry = j.entry;
+        /*M!100600 set statement sql_safe_updates = 0 for */ update json_table(v_wait, '$[*]' columns (entry bigint path '$')) j
+            straight_join delayed_queue q force index (primary) on q.entry = j.entry
+        set q.order_waits = true, q.ready_rank = null, q.ready_at = null, q.due_at = null;
+    end if;
 end;
 --;
--- changes: delayed_queue, queue_order, queue_order_waiting
+-- changes: queue_order, queue_order_waiting
 drop procedure if exists _queue_advance;
 --;
-create procedure _queue_advance(in in_kind text character set utf8mb4 collate /*!80017 utf8mb4_0900_bin *//*M!100600 utf8mb4_nopad_bin */, in in_order varchar(200) character set utf8mb4 collate /*!80017 utf8mb4_0900_bin *//*M!100600 utf8mb4_nopad_bin */,
-    in in_entry bigint, in in_now bigint)
-    comment 'A message of a line has ended, in this transaction. Where it was the first, the next, that of the lowest
-entry, gets its place in the ready line, or its date in the timetable where its delivery time has not come. What ends a
-message that stands in a line calls it.
-in_kind, in_order: the line. in_entry: the message, which is gone; where it was neither the first nor waiting nothing
-happens. in_now: the time of the call.
-Locks: the line and the next one, until the transaction ends.
-differs: PostgreSQL has several lines here, of which the first are gone.'
-begin
-    declare v_first, v_next bigint;
-    declare continue handler for not found begin end;
-    delete w from queue_order_waiting w where w.p_kind = in_kind and w.order_key = in_order and w.entry = in_entry;
-    if row_count() = 0 then
-        select o.first into v_first from queue_order o where o.p_kind = in_kind and o.order_key = in_order for update;
-    end if;
-    if v_first = in_entry then
-        select w.entry into v_next from queue_order_waiting w where w.p_kind = in_kind and w.order_key = in_order
-        order by w.p_kind, w.order_key, w.entry limit 1 for update;
-        if v_next is null then
-            delete o from queue_order o where o.p_kind = in_kind and o.order_key = in_order;
-        else
-            delete w from queue_order_waiting w where w.p_kind = in_kind and w.order_key = in_order
-                and w.entry = v_next;
-            update queue_order o set o.first = v_next where o.p_kind = in_kind and o.order_key = in_order;
-            update delayed_queue q
-            set q.order_waits = null, q.ready_rank = if(q.scheduled_at <= in_now, -q.priority, null),
-                q.ready_at = if(q.scheduled_at <= in_now, in_now, null),
-                q.due_at = if(q.scheduled_at > in_now, q.scheduled_at, null)
-            where q.entry = v_next;
-        end if;
-    end if;
-end;
---;
--- calls: _queue_advance
--- changes: queue_order
-drop procedure if exists _queue_advance_each;
---;
-create procedure _queue_advance_each(in in_list longtext character set utf8mb4, in in_now bigint)
-    comment 'Messages of several lines have ended, in this transaction: _queue_advance for each, in one go where nobody
-waits behind them.
-in_list: a JSON array of [kind, order key, entry]. in_now: the time of the call.
+create procedure _queue_advance(in in_list longtext character set utf8mb4, in in_now bigint)
+    comment 'Messages of lines have ended, in this transaction. Where one was the first of its line, the next, that of
+the lowest entry, gets its place in the ready line, or its date in the timetable where its delivery time has not come.
+What ends a message that stands in a line calls it.
+in_list: a JSON array of [kind, order key, entry]: the messages, which are gone; where one was neither the first nor
+waiting nothing happens. in_now: the time of the call.
 Locks: the lines, in their order, and the next of each, until the transaction ends.
-differs: PostgreSQL has _queue_advance alone.'
+differs: PostgreSQL takes lines, of which the first are gone.'
 begin
-    declare v_kind varchar(100) character set utf8mb4 collate /*!80017 utf8mb4_0900_bin *//*M!100600 utf8mb4_nopad_bin */;
-    declare v_order varchar(200) character set utf8mb4 collate /*!80017 utf8mb4_0900_bin *//*M!100600 utf8mb4_nopad_bin */;
-    declare v_entry, v_waiting bigint;
-    declare v_done boolean default false;
-    declare c cursor for
-        select j.p_kind, j.order_key, j.entry
-        from json_table(in_list, '$[*]' columns (p_kind varchar(100) character set utf8mb4 collate /*!80017 utf8mb4_0900_bin *//*M!100600 utf8mb4_nopad_bin */ path '$[0]',
-            order_key varchar(200) character set utf8mb4 collate /*!80017 utf8mb4_0900_bin *//*M!100600 utf8mb4_nopad_bin */ path '$[1]', entry bigint path '$[2]')) j
-        order by j.p_kind, j.order_key, j.entry;
-    declare continue handler for not found set v_done = true;
-    select count(*) into v_waiting
-    from (
-        select o.first
-        from json_table(in_list, '$[*]' columns (p_kind varchar(100) character set utf8mb4 collate /*!80017 utf8mb4_0900_bin *//*M!100600 utf8mb4_nopad_bin */ path '$[0]',
-            order_key varchar(200) character set utf8mb4 collate /*!80017 utf8mb4_0900_bin *//*M!100600 utf8mb4_nopad_bin */ path '$[1]', entry bigint path '$[2]')) j
-            straight_join queue_order o force index (primary) on o.p_kind = j.p_kind and o.order_key = j.order_key
-        order by j.p_kind, j.order_key limit 1000000000 for update /*!80000 of o */) l;
-    -- not in the same statement: what it reads is as old as its beginning
-    select count(*) into v_waiting
-    from json_table(in_list, '$[*]' columns (p_kind varchar(100) character set utf8mb4 collate /*!80017 utf8mb4_0900_bin *//*M!100600 utf8mb4_nopad_bin */ path '$[0]',
-            order_key varchar(200) character set utf8mb4 collate /*!80017 utf8mb4_0900_bin *//*M!100600 utf8mb4_nopad_bin */ path '$[1]', entry bigint path '$[2]')) j
-        straight_join queue_order_waiting w force index (primary) on w.p_kind = j.p_kind and w.order_key = j.order_key
-    for update /*!80000 of w */;
-    if v_waiting = 0 then
-        /*M!100600 set statement sql_safe_updates = 0 for */
-        delete o from json_table(in_list, '$[*]' columns (p_kind varchar(100) character set utf8mb4 collate /*!80017 utf8mb4_0900_bin *//*M!100600 utf8mb4_nopad_bin */ path '$[0]',
+    declare v_next longtext character set utf8mb4;
+    /*M!100600 set statement sql_safe_updates = 0 for */ delete w from json_table(in_list, '$[*]' columns (p_kind varchar(100) character set utf8mb4 collate /*!80017 utf8mb4_0900_bin *//*M!100600 utf8mb4_nopad_bin */ path '$[0]',
+        order_key varchar(200) character set utf8mb4 collate /*!80017 utf8mb4_0900_bin *//*M!100600 utf8mb4_nopad_bin */ path '$[1]', entry bigint path '$[2]')) j
+        straight_join queue_order_waiting w force index (primary)
+            on w.p_kind = j.p_kind and w.order_key = j.order_key and w.entry = j.entry;
+    if row_count() < json_length(in_list) then
+        -- the newest of both, which an old snapshot doesn't have
+        /*M!100600 set statement group_concat_max_len = 1000000000 for */ select json_arrayagg(l.entry) into v_next
+        from (
+            select (
+                    select w.entry from queue_order_waiting w force index (primary)
+                    where w.p_kind = o.p_kind and w.order_key = o.order_key
+                    order by w.p_kind, w.order_key, w.entry limit 1 for update) as entry
+            from json_table(in_list, '$[*]' columns (p_kind varchar(100) character set utf8mb4 collate /*!80017 utf8mb4_0900_bin *//*M!100600 utf8mb4_nopad_bin */ path '$[0]',
+                order_key varchar(200) character set utf8mb4 collate /*!80017 utf8mb4_0900_bin *//*M!100600 utf8mb4_nopad_bin */ path '$[1]', entry bigint path '$[2]')) j
+                straight_join queue_order o force index (primary) on o.p_kind = j.p_kind
+                    and o.order_key = j.order_key and o.first = j.entry
+            order by j.p_kind, j.order_key limit 1000000000 for update /*!80000 of o */) l
+        where l.entry is not null;
+        if v_next is not null then
+            /*M!100600 set statement sql_safe_updates = 0 for */ update json_table(v_next, '$[*]' columns (entry bigint path '$')) n
+                straight_join delayed_queue q force index (primary) on q.entry = n.entry
+                straight_join queue_order o force index (primary) on o.p_kind = q.p_kind and o.order_key = q.order_key
+            set o.first = n.entry, q.order_waits = null,
+                q.ready_rank = if(q.scheduled_at <= in_now, -q.priority, null),
+                q.ready_at = if(q.scheduled_at <= in_now, in_now, null),
+                q.due_at = if(q.scheduled_at > in_now, q.scheduled_at, null);
+            /*M!100600 set statement sql_safe_updates = 0 for */ delete w from json_table(v_next, '$[*]' columns (entry bigint path '$')) n
+                straight_join delayed_queue q force index (primary) on q.entry = n.entry
+                straight_join queue_order_waiting w force index (primary)
+                    on w.p_kind = q.p_kind and w.order_key = q.order_key and w.entry = q.entry;
+        end if;
+        /*M!100600 set statement sql_safe_updates = 0 for */ delete o from json_table(in_list, '$[*]' columns (p_kind varchar(100) character set utf8mb4 collate /*!80017 utf8mb4_0900_bin *//*M!100600 utf8mb4_nopad_bin */ path '$[0]',
             order_key varchar(200) character set utf8mb4 collate /*!80017 utf8mb4_0900_bin *//*M!100600 utf8mb4_nopad_bin */ path '$[1]', entry bigint path '$[2]')) j
             straight_join queue_order o force index (primary) on o.p_kind = j.p_kind and o.order_key = j.order_key
                 and o.first = j.entry;
-    else
-        open c;
-        messages: loop
-            fetch c into v_kind, v_order, v_entry;
-            if v_done then
-                leave messages;
-            end if;
-            call _queue_advance(v_kind, v_order, v_entry, in_now);
-        end loop;
-        close c;
     end if;
 end;
 --;
@@ -4467,8 +4339,7 @@ begin
     declare v_more longtext character set utf8mb4;
     if in_wait then
         -- with those of who may be next, because to lock them later would be out of order
-        /*M!100600 set statement group_concat_max_len = 1000000000 for */
-        select json_arrayagg(m.name) into v_more
+        /*M!100600 set statement group_concat_max_len = 1000000000 for */ select json_arrayagg(m.name) into v_more
         from (
             select distinct n.name from json_table(in_names, '$[*]'
                 columns (name varchar(100) character set utf8mb4 collate /*!80017 utf8mb4_0900_bin *//*M!100600 utf8mb4_nopad_bin */ path '$')) n
@@ -4480,8 +4351,7 @@ begin
             straight_join delayed_queue q force index (primary) on q.entry = w.entry and json_length(q.semaphores) > 1
             straight_join json_table(q.semaphores, '$[*]' columns (name varchar(100) character set utf8mb4 collate /*!80017 utf8mb4_0900_bin *//*M!100600 utf8mb4_nopad_bin */ path '$')) m;
         set v_all = json_merge_preserve(in_names, coalesce(v_more, '[]'));
-        /*M!100600 set statement group_concat_max_len = 1000000000 for */
-        select json_arrayagg(l.name) into out_locked
+        /*M!100600 set statement group_concat_max_len = 1000000000 for */ select json_arrayagg(l.name) into out_locked
         from (
             select s.name
             from (
@@ -4491,8 +4361,7 @@ begin
                 straight_join queue_semaphore s force index (primary) on s.name = j.name
             order by j.name limit 1000000000 for update /*!80000 of s */) l;
     else
-        /*M!100600 set statement group_concat_max_len = 1000000000 for */
-        select json_arrayagg(l.name) into out_locked
+        /*M!100600 set statement group_concat_max_len = 1000000000 for */ select json_arrayagg(l.name) into out_locked
         from (
             select s.name
             from (
@@ -4525,17 +4394,13 @@ differs: the result is out_room; what is not to count is taken back.'
 begin
     declare v_entry, v_found, v_held, v_taken bigint;
     declare v_old longtext character set utf8mb4;
-    declare v_done boolean default false;
     declare c cursor for
         select h.entry from queue_semaphore_permit h force index (queue_semaphore_permit_name)
         where h.name = in_name and h.until between 0 and in_now order by h.until limit 100;
-    declare continue handler for not found set v_done = true;
-    open c;
-    permits: loop
-        fetch c into v_entry;
-        if v_done then
-            leave permits;
-        end if;
+    declare continue handler for not found begin end;
+    open c; begin declare v_over boolean default false; each_c: loop
+    begin declare continue handler for not found set v_over = true; fetch c into v_entry; end;
+    if v_over then leave each_c; end if;
         set v_found = null, v_held = null;
         select q.entry, if(q.reserved_at is null, 0, q.scheduled_at) into v_found, v_held
         from delayed_queue q where q.entry = v_entry for update skip locked;
@@ -4543,14 +4408,12 @@ begin
             select max(q.entry), 0 into v_found, v_held from delayed_queue q where q.entry = v_entry;
             set v_found = if(v_found is null, v_entry, null);
         end if;
-        set v_done = false;
         if v_held > in_now then
             update queue_semaphore_permit h set h.until = v_held where h.entry = v_entry and h.name = in_name;
         elseif v_found is not null then
             delete h from queue_semaphore_permit h where h.entry = v_entry and h.name = in_name;
         end if;
-    end loop;
-    close c;
+    end loop; end; close c;
     if @pyqueue_own then
         select count(*) into v_taken from queue_semaphore_permit h force index (queue_semaphore_permit_name)
             where h.name = in_name;
@@ -4563,15 +4426,13 @@ begin
     if out_room <= 0 and not in_all then
         -- taken back, not passed over: who takes such a message by its promise does so without the lock of the
         -- semaphore
-        /*M!100600 set statement group_concat_max_len = 1000000000 for */
-        select json_arrayagg(l.entry) into v_old
+        /*M!100600 set statement group_concat_max_len = 1000000000 for */ select json_arrayagg(l.entry) into v_old
         from (
             select h.entry from queue_semaphore_permit h force index (queue_semaphore_permit_name)
             where h.name = in_name and h.until + 0 < 0 and abs(h.until + in_now) >= 1000000
             limit 100 for update skip locked) l;
         if v_old is not null then
-            /*M!100600 set statement sql_safe_updates = 0 for */
-            delete h from json_table(v_old, '$[*]' columns (entry bigint path '$')) j
+            /*M!100600 set statement sql_safe_updates = 0 for */ delete h from json_table(v_old, '$[*]' columns (entry bigint path '$')) j
                 straight_join queue_semaphore_permit h force index (primary) on h.entry = j.entry and h.name = in_name;
             set out_room = out_room + json_length(v_old);
         end if;
@@ -4713,8 +4574,7 @@ begin
     declare v_name varchar(100) character set utf8mb4 collate /*!80017 utf8mb4_0900_bin *//*M!100600 utf8mb4_nopad_bin */;
     declare v_room bigint;
     declare v_place, v_odd int default 0;
-    /*M!100600 set statement group_concat_max_len = 1000000000 for */
-    select json_arrayagg(l.name), json_arrayagg(json_array(l.name, l.room)),
+    /*M!100600 set statement group_concat_max_len = 1000000000 for */ select json_arrayagg(l.name), json_arrayagg(json_array(l.name, l.room)),
         coalesce(sum(l.room is null or l.expired), 0) into out_lines, v_found, v_odd
     from (
         select j.name, s.capacity - (
@@ -4737,8 +4597,7 @@ begin
         set v_name = json_unquote(json_extract(v_found, concat('$[', v_place, '][0]'))),
             v_room = json_extract(v_found, concat('$[', v_place, '][1]')), v_place = v_place + 1, v_next = null;
         if v_room > 0 then
-            /*M!100600 set statement group_concat_max_len = 1000000000 for */
-            select json_arrayagg(json_array(p.entry, p.name)), coalesce(sum(p.odd), 0) into v_next, v_odd
+            /*M!100600 set statement group_concat_max_len = 1000000000 for */ select json_arrayagg(json_array(p.entry, p.name)), coalesce(sum(p.odd), 0) into v_next, v_odd
             from (
                 select q.entry, w.name,
                     json_length(q.semaphores) > 1 or q.ready_at is not null or q.due_at is not null
@@ -4750,12 +4609,10 @@ begin
         end if;
     end while;
     if out_done and json_length(v_picked) > 0 then
-        /*M!100600 set statement sql_safe_updates = 0 for */
-        update json_table(v_picked, '$[*]' columns (entry bigint path '$[0]')) j
+        /*M!100600 set statement sql_safe_updates = 0 for */ update json_table(v_picked, '$[*]' columns (entry bigint path '$[0]')) j
             straight_join delayed_queue q force index (primary) on q.entry = j.entry
         set q.ready_rank = -q.priority, q.ready_at = in_now;
-        /*M!100600 set statement sql_safe_updates = 0 for */
-        delete w from json_table(v_picked, '$[*]' columns (entry bigint path '$[0]')) j
+        /*M!100600 set statement sql_safe_updates = 0 for */ delete w from json_table(v_picked, '$[*]' columns (entry bigint path '$[0]')) j
             straight_join queue_semaphore_wait w force index (primary) on w.entry = j.entry;
         insert into queue_semaphore_permit (entry, name, until)
         select j.entry, j.name, -in_now
@@ -4783,28 +4640,24 @@ begin
     declare v_woken bigint;
     declare v_done boolean;
     set in_entries = coalesce(in_entries, '[]');
-    /*M!100600 set statement group_concat_max_len = 1000000000 for */
-    select json_arrayagg(h.name) into v_names
+    /*M!100600 set statement group_concat_max_len = 1000000000 for */ select json_arrayagg(h.name) into v_names
     from json_table(in_entries, '$[*]' columns (entry bigint path '$')) j
         straight_join queue_semaphore_permit h force index (primary) on h.entry = j.entry;
     set v_names = json_merge_preserve(coalesce(in_names, '[]'), coalesce(v_names, '[]'));
     call _queue_permits_lock(v_names, in_wait, v_locked);
     -- of each: whether it is held, is ready, waits
-    /*M!100600 set statement group_concat_max_len = 1000000000 for */
-    select json_arrayagg(json_array(j.entry, coalesce(q.reserved_at is not null and q.scheduled_at > in_now, 0),
+    /*M!100600 set statement group_concat_max_len = 1000000000 for */ select json_arrayagg(json_array(j.entry, coalesce(q.reserved_at is not null and q.scheduled_at > in_now, 0),
         coalesce(q.ready_at is not null and q.reserved_at is null, 0), q.entry is not null and q.ready_at is null
         and q.due_at is null and q.reserved_at is null))
     into v_list
     from json_table(in_entries, '$[*]' columns (entry bigint path '$')) j
         left join delayed_queue q force index (primary) on q.entry = j.entry;
     if v_list is not null then
-        /*M!100600 set statement sql_safe_updates = 0 for */
-        delete h from json_table(v_list, '$[*]'
+        /*M!100600 set statement sql_safe_updates = 0 for */ delete h from json_table(v_list, '$[*]'
             columns (entry bigint path '$[0]', held int path '$[1]', ready int path '$[2]')) j
             straight_join queue_semaphore_permit h force index (primary) on h.entry = j.entry
         where not j.held and not (j.ready and h.until < 0);
-        /*M!100600 set statement sql_safe_updates = 0 for */
-        delete w from json_table(v_list, '$[*]' columns (entry bigint path '$[0]', waits int path '$[3]')) j
+        /*M!100600 set statement sql_safe_updates = 0 for */ delete w from json_table(v_list, '$[*]' columns (entry bigint path '$[0]', waits int path '$[3]')) j
             straight_join queue_semaphore_wait w force index (primary) on w.entry = j.entry
         where not j.waits;
     end if;
@@ -4820,7 +4673,7 @@ begin
         end if;
         call _queue_permits_next(v_name, null, if(json_length(v_lines) > 1, 1, 9223372036854775807), in_now, v_woken);
         if v_woken = 0 or json_length(v_lines) = 1 then
-            select json_arrayagg(j.name) into v_lines
+            /*M!100600 set statement group_concat_max_len = 1000000000 for */ select json_arrayagg(j.name) into v_lines
             from json_table(v_lines, '$[*]' columns (name varchar(100) character set utf8mb4 collate /*!80017 utf8mb4_0900_bin *//*M!100600 utf8mb4_nopad_bin */ path '$')) j
                 where j.name <> v_name;
         end if;
@@ -4829,16 +4682,19 @@ end;
 --;
 drop procedure if exists _queue_permits_note;
 --;
-create procedure _queue_permits_note(in in_entry bigint, in in_names longtext character set utf8mb4)
-    comment 'Notes that a message which names semaphores has ended or changed, for _queue_permits_end at the end of the
+create procedure _queue_permits_note(in in_entries longtext character set utf8mb4,
+    in in_names longtext character set utf8mb4)
+    comment 'Notes that messages which name semaphores have ended or changed, for _queue_permits_end at the end of the
 call.
-in_entry: the message. in_names: its semaphores, a JSON array; NULL: none, and nothing is noted.
+in_entries: the entry of one, or a JSON array of them. in_names: their semaphores, a JSON array, without those of which
+they have a permit already; NULL: none, and nothing is noted.
 differs: on PostgreSQL each routine calls _queue_permits_settle at its end.'
 begin
     if in_names is not null then
-        set @pyqueue_permit_entries = json_array_append(convert(coalesce(@pyqueue_permit_entries, '[]') using utf8mb4),
-            '$', in_entry + 0), @pyqueue_permit_names = json_merge_preserve(convert(coalesce(@pyqueue_permit_names,
-            '[]') using utf8mb4), in_names);
+        set @pyqueue_permit_entries = json_merge_preserve(convert(coalesce(@pyqueue_permit_entries,
+            '[]') using utf8mb4), in_entries),
+            @pyqueue_permit_names = json_merge_preserve(convert(coalesce(@pyqueue_permit_names, '[]') using utf8mb4),
+            in_names);
     end if;
 end;
 --;
@@ -4998,8 +4854,7 @@ in_now: the time of the call.
 Locks: 1000 semaphores at the most, then as _queue_permits_next; what others have locked is left.'
 begin
     declare v_names longtext character set utf8mb4;
-    /*M!100600 set statement group_concat_max_len = 1000000000 for */
-    select json_arrayagg(n.name) into v_names
+    /*M!100600 set statement group_concat_max_len = 1000000000 for */ select json_arrayagg(n.name) into v_names
     from (
         select s.name from queue_semaphore s
         where exists (select w.entry from queue_semaphore_wait w where w.name = s.name)
@@ -5016,34 +4871,47 @@ end;
 -- changes: delayed_queue, queue_kind, queue_semaphore_wait
 drop procedure if exists _queue_line_up;
 --;
-create procedure _queue_line_up(in in_entry bigint)
-    comment 'Puts a message that names semaphores in line for them, out of the ready line; _queue_permits_settle wakes
+create procedure _queue_line_up(in in_entries longtext character set utf8mb4)
+    comment 'Puts messages that name semaphores in line for them, out of the ready line; _queue_permits_settle wakes
 those for which there is room. What is delayed waits for its time first. Their kind is marked, so that queue_reserve
 knows.
-in_entry: the message; one without semaphores, and a dead letter, which needs none, stays as it is.
-Locks: the message; the settings of a kind that had no such message before.
-differs: one message, which is noted for the end of the call.'
+in_entries: messages of one kind, a JSON array; those without semaphores, and dead letters, which need none, stay as
+they are.
+Locks: the messages; the settings of a kind that had no such message before.
+differs: they are noted for the end of the call.'
 begin
+    declare v_entries, v_names longtext character set utf8mb4;
     declare v_kind varchar(100) character set utf8mb4 collate /*!80017 utf8mb4_0900_bin *//*M!100600 utf8mb4_nopad_bin */;
-    declare v_names longtext character set utf8mb4;
-    declare v_due boolean;
-    declare v_marked int;
-    declare continue handler for not found begin end;
-    select q.p_kind, q.semaphores, q.due_at is not null into v_kind, v_names, v_due from delayed_queue q
-    where q.entry = in_entry and q.semaphores is not null and q.source_kind is null
-        and q.reserved_at is null for update;
-    if v_kind is not null then
-        if not v_due then
-            update delayed_queue q set q.ready_rank = null, q.ready_at = null where q.entry = in_entry;
-            insert into queue_semaphore_wait (entry, name, p_kind)
-                values (in_entry, json_unquote(json_extract(v_names, '$[0]')), v_kind)
-            on duplicate key update entry = in_entry;
-        end if;
-        select count(*) into v_marked from queue_kind k where k.p_kind = v_kind and k.semaphores;
-        if v_marked = 0 then
+    /*M!100600 set statement group_concat_max_len = 1000000000 for */ select json_arrayagg(l.entry + 0), json_arrayagg(json_extract(l.semaphores, '$')) into v_entries, v_names
+    from (
+        select q.entry, q.semaphores
+        from json_table(in_entries, '$[*]' columns (entry bigint path '$')) j
+            straight_join delayed_queue q force index (primary) on q.entry = j.entry
+        where q.semaphores is not null and q.source_kind is null and q.reserved_at is null
+        for update /*!80000 of q */) l;
+    if v_entries is not null then
+        /*M!100600 set statement sql_safe_updates = 0 for */ update json_table(v_entries, '$[*]' columns (entry bigint path '$')) j
+            straight_join delayed_queue q force index (primary) on q.entry = j.entry
+        set q.ready_rank = null, q.ready_at = null;
+        insert into queue_semaphore_wait (entry, name, p_kind)
+        select q.entry, json_value(q.semaphores, '$[0]'), q.p_kind
+        from json_table(v_entries, '$[*]' columns (entry bigint path '$')) j
+            straight_join delayed_queue q force index (primary) on q.entry = j.entry
+        where q.due_at is null
+        on duplicate key update entry = queue_semaphore_wait.entry;
+        select max(q.p_kind) into v_kind
+        from json_table(v_entries, '$[*]' columns (entry bigint path '$')) j
+            straight_join delayed_queue q force index (primary) on q.entry = j.entry
+            left join queue_kind k on k.p_kind = q.p_kind and k.semaphores
+        where k.p_kind is null;
+        if v_kind is not null then -- all of them are of one kind
             insert into queue_kind (p_kind, semaphores) values (v_kind, true) on duplicate key update semaphores = true;
         end if;
-        call _queue_permits_note(in_entry, v_names);
+        /*M!100600 set statement group_concat_max_len = 1000000000 for */ select json_arrayagg(n.name) into v_names
+        from (
+            select distinct j.name from json_table(v_names, '$[*][*]'
+                columns (name varchar(100) character set utf8mb4 collate /*!80017 utf8mb4_0900_bin *//*M!100600 utf8mb4_nopad_bin */ path '$')) j) n;
+        call _queue_permits_note(v_entries, v_names);
     end if;
 end;
 --;
@@ -5064,8 +4932,7 @@ begin
     select coalesce(sum(json_length(q.semaphores)), 0) into v_wants
     from json_table(in_entries, '$[*]' columns (entry bigint path '$')) j
         straight_join delayed_queue q force index (primary) on q.entry = j.entry and q.source_kind is null;
-    /*M!100600 set statement sql_safe_updates = 0 for */
-    update json_table(in_entries, '$[*]' columns (entry bigint path '$')) j
+    /*M!100600 set statement sql_safe_updates = 0 for */ update json_table(in_entries, '$[*]' columns (entry bigint path '$')) j
         straight_join delayed_queue q force index (primary) on q.entry = j.entry and q.source_kind is null
         straight_join queue_semaphore_permit h force index (primary) on h.entry = q.entry and h.until < 0
     set h.until = in_until;
@@ -5119,7 +4986,7 @@ permits: begin
         from json_table(in_entries, '$[*]' columns (place for ordinality, entry bigint path '$')) j
             straight_join delayed_queue q force index (primary) on q.entry = j.entry
         order by j.place;
-    declare continue handler for not found set v_done = true;
+    declare continue handler for not found begin end;
     if in_first and @pyqueue_permit_names is null then
         call _queue_permits_promised(in_entries, in_until, v_done);
         if v_done then
@@ -5130,30 +4997,21 @@ permits: begin
     set out_entries = null, out_number = 0, out_expired = 0, out_passed = '[]',
         v_all = coalesce(@pyqueue_permit_names, '[]'), v_left = coalesce(@pyqueue_permit_entries, '[]'),
         @pyqueue_permit_names = null, @pyqueue_permit_entries = null;
-    open c;
-    names: loop
-        fetch c into v_entry, v_names, v_held;
-        if v_done then
-            leave names;
-        end if;
+    open c; begin declare v_over boolean default false; each_c: loop
+    begin declare continue handler for not found set v_over = true; fetch c into v_entry, v_names, v_held; end;
+    if v_over then leave each_c; end if;
         set v_all = json_merge_preserve(v_all, coalesce(v_names, '[]'));
-    end loop;
-    close c;
+    end loop; end; close c;
     if json_length(v_all) > 0 then
         call _queue_permits_lock(v_all, in_first, v_locked);
-        /*M!100600 set statement sql_safe_updates = 0 for */
-        delete h from json_table(in_entries, '$[*]' columns (entry bigint path '$')) j
+        /*M!100600 set statement sql_safe_updates = 0 for */ delete h from json_table(in_entries, '$[*]' columns (entry bigint path '$')) j
             straight_join json_table(v_locked, '$[*]' columns (
                 name varchar(100) character set utf8mb4 collate /*!80017 utf8mb4_0900_bin *//*M!100600 utf8mb4_nopad_bin */ path '$')) n
             straight_join queue_semaphore_permit h force index (primary) on h.entry = j.entry and h.name = n.name;
     end if;
-    set v_done = false;
-    open c;
-    messages: loop
-        fetch c into v_entry, v_names, v_held;
-        if v_done then
-            leave messages;
-        end if;
+    open c; begin declare v_over boolean default false; each_c: loop
+    begin declare continue handler for not found set v_over = true; fetch c into v_entry, v_names, v_held; end;
+    if v_over then leave each_c; end if;
         set v_lacks = null;
         if v_names is not null then
             call _queue_permits_lacking(v_names, null, false, in_now, v_lacks);
@@ -5174,8 +5032,7 @@ permits: begin
                 on duplicate key update name = v_lacks;
             set v_left = json_array_append(v_left, '$', v_entry + 0), out_expired = out_expired + v_held;
         end if;
-    end loop;
-    close c;
+    end loop; end; close c;
     if json_length(v_left) > 0 then
         call _queue_permits_settle(v_left, v_all, false, in_now);
     end if;
@@ -5211,8 +5068,7 @@ begin
             call _queue_take_where(in_kind, v_place, in_now, in_most, in_where, v_entries, v_number, v_expired, v_ends);
         end if;
         if out_number > 0 or v_passed <> '[]' then -- what was found before is found again: it is held only at the end
-            /*M!100600 set statement group_concat_max_len = 1000000000 for */
-            select json_arrayagg(n.entry) into v_entries
+            /*M!100600 set statement group_concat_max_len = 1000000000 for */ select json_arrayagg(n.entry) into v_entries
             from (
                 select j.entry
                 from json_table(coalesce(v_entries, '[]'), '$[*]'
@@ -5291,7 +5147,7 @@ begin
     declare v_place int;
     declare v_missing, v_names, v_all, v_locked longtext character set utf8mb4;
     declare v_lacks varchar(100) character set utf8mb4 collate /*!80017 utf8mb4_0900_bin *//*M!100600 utf8mb4_nopad_bin */;
-    declare v_held, v_done boolean default false;
+    declare v_held boolean;
     declare c cursor for
         select q.entry, j.place, q.semaphores, q.reserved_by is not null, (
             select json_arrayagg(m.name)
@@ -5301,27 +5157,19 @@ begin
         from json_table(in_list, '$[*]' columns (entry bigint path '$[0]', place int path '$[1]')) j
             straight_join delayed_queue q force index (primary) on q.entry = j.entry
         order by j.entry;
-    declare continue handler for not found set v_done = true;
+    declare continue handler for not found begin end;
     set v_all = '[]';
-    open c;
-    names: loop
-        fetch c into v_entry, v_place, v_names, v_held, v_missing;
-        if v_done then
-            leave names;
-        end if;
+    open c; begin declare v_over boolean default false; each_c: loop
+    begin declare continue handler for not found set v_over = true; fetch c into v_entry, v_place, v_names, v_held, v_missing; end;
+    if v_over then leave each_c; end if;
         set v_all = json_merge_preserve(v_all, coalesce(v_missing, '[]'));
-    end loop;
-    close c;
+    end loop; end; close c;
     if json_length(v_all) > 0 then
         call _queue_permits_lock(v_all, true, v_locked);
     end if;
-    set v_done = false;
-    open c;
-    messages: loop
-        fetch c into v_entry, v_place, v_names, v_held, v_missing;
-        if v_done then
-            leave messages;
-        end if;
+    open c; begin declare v_over boolean default false; each_c: loop
+    begin declare continue handler for not found set v_over = true; fetch c into v_entry, v_place, v_names, v_held, v_missing; end;
+    if v_over then leave each_c; end if;
         set v_lacks = null;
         if v_missing is not null then
             call _queue_permits_lacking(v_missing, null, false, in_now, v_lacks);
@@ -5336,8 +5184,7 @@ begin
             set out_outcomes = insert(out_outcomes, v_place, 1, 'e');
             call _queue_permits_note(v_entry, if(in_seconds = 0, v_names, null));
         end if;
-    end loop;
-    close c;
+    end loop; end; close c;
 end;
 --;
 -- calls: _queue_check_kind, _queue_fail, _queue_permits_lock, _queue_permits_settle, queue_now
@@ -5396,14 +5243,12 @@ begin
                 from queue_semaphore_permit h force index (queue_semaphore_permit_name)
             where h.name = in_name lock in share mode;
             if v_more > 0 then
-                /*M!100600 set statement group_concat_max_len = 1000000000 for */
-                select json_arrayagg(l.entry) into v_over
+                /*M!100600 set statement group_concat_max_len = 1000000000 for */ select json_arrayagg(l.entry) into v_over
                 from (
                     select h.entry from queue_semaphore_permit h force index (queue_semaphore_permit_name)
                     where h.name = in_name and h.until + 0 < 0
                     order by h.until, h.entry desc limit v_more for update) l;
-                /*M!100600 set statement sql_safe_updates = 0 for */
-                delete h from json_table(coalesce(v_over, '[]'), '$[*]' columns (entry bigint path '$')) j
+                /*M!100600 set statement sql_safe_updates = 0 for */ delete h from json_table(coalesce(v_over, '[]'), '$[*]' columns (entry bigint path '$')) j
                     straight_join queue_semaphore_permit h force index (primary) on h.entry = j.entry
                         and h.name = in_name;
             end if;
@@ -5520,8 +5365,7 @@ begin
     declare v_locked longtext character set utf8mb4;
     declare v_expired longtext character set ascii;
     declare v_number int;
-    /*M!100600 set statement group_concat_max_len = 1000000000 for */
-    select json_arrayagg(json_array(d.slot, d.entry, d.secret)) into v_locked
+    /*M!100600 set statement group_concat_max_len = 1000000000 for */ select json_arrayagg(json_array(d.slot, d.entry, d.secret)) into v_locked
     from (
         select s.slot, s.entry, lower(hex(s.secret)) as secret
         from json_table(in_slots, '$[*]' columns (slot int path '$')) j
@@ -5535,8 +5379,7 @@ begin
         straight_join delayed_queue q force index (primary) on q.entry = r.entry and q.secret = unhex(r.secret)
     where q.scheduled_at <= in_now and q.reserved_by is not null;
     if v_number > 0 then
-        /*M!100600 set statement group_concat_max_len = 1000000000 for */
-        select json_arrayagg(d.entry) into v_expired
+        /*M!100600 set statement group_concat_max_len = 1000000000 for */ select json_arrayagg(d.entry) into v_expired
         from (
             select q.entry
             from json_table(v_locked, '$[*]'
@@ -5544,13 +5387,11 @@ begin
                 straight_join delayed_queue q force index (primary) on q.entry = r.entry and q.secret = unhex(r.secret)
             where q.scheduled_at <= in_now and q.reserved_by is not null
             order by q.entry for update /*!80000 of q */ skip locked) d;
-        /*M!100600 set statement sql_safe_updates = 0 for */
-        update json_table(v_expired, '$[*]' columns (entry bigint path '$')) e
+        /*M!100600 set statement sql_safe_updates = 0 for */ update json_table(v_expired, '$[*]' columns (entry bigint path '$')) e
             straight_join delayed_queue q force index (primary) on q.entry = e.entry
         set q.reserved_by = null;
     end if;
-    /*M!100600 set statement group_concat_max_len = 1000000000 for */
-    select json_arrayagg(r.slot) into out_slots
+    /*M!100600 set statement group_concat_max_len = 1000000000 for */ select json_arrayagg(r.slot) into out_slots
     from json_table(v_locked, '$[*]'
         columns (slot int path '$[0]', entry bigint path '$[1]', secret char(32) character set utf8mb4 path '$[2]')) r
     where r.entry is null
@@ -5589,8 +5430,7 @@ begin
     end if;
     slots: loop
         set v_all = v_want - json_length(out_slots);
-        /*M!100600 set statement group_concat_max_len = 1000000000 for */
-        select json_arrayagg(d.slot), max(d.slot) into v_found, v_last
+        /*M!100600 set statement group_concat_max_len = 1000000000 for */ select json_arrayagg(d.slot), max(d.slot) into v_found, v_last
         from (
             select s.slot from queue_slot s force index (primary)
             where s.p_kind = in_kind and s.slot between v_low and v_high
@@ -5614,12 +5454,10 @@ begin
     if v_over then
         select count(*) into v_all from queue_slot s where s.p_kind = in_kind; -- what others have locked counts
         set v_all = greatest(least(in_most - v_all + json_length(out_slots), in_max), 0);
-        /*M!100600 set statement sql_safe_updates = 0 for */
-        delete s from json_table(out_slots, '$[*]' columns (slot int path '$')) f
+        /*M!100600 set statement sql_safe_updates = 0 for */ delete s from json_table(out_slots, '$[*]' columns (slot int path '$')) f
             straight_join queue_slot s force index (primary) on s.p_kind = in_kind and s.slot = f.slot
         where f.slot > in_most;
-        /*M!100600 set statement group_concat_max_len = 1000000000 for */
-        select coalesce(json_arrayagg(d.slot), '[]') into out_slots
+        /*M!100600 set statement group_concat_max_len = 1000000000 for */ select coalesce(json_arrayagg(d.slot), '[]') into out_slots
         from (
             select f.slot from json_table(out_slots, '$[*]' columns (slot int path '$')) f
             where f.slot <= in_most order by f.slot limit v_all) d;
@@ -5644,8 +5482,7 @@ begin
         update queue_slot s set s.entry = v_entry, s.secret = unhex(left(in_seed, 32))
             where s.p_kind = in_kind and s.slot = v_slot;
     else
-        /*M!100600 set statement sql_safe_updates = 0 for */
-        update (
+        /*M!100600 set statement sql_safe_updates = 0 for */ update (
             select max(u.slot) as slot, max(u.entry) as entry -- a join of the two arrays would compare each with each
             from (
                 select j.place, j.slot, null as entry
@@ -5795,8 +5632,7 @@ finishing: begin
     delete s from queue_group_stripe s where s.group_name = in_group;
     set v_kind = if(v_failed, v_fail_kind, v_kind);
     if v_kind is not null then
-        /*M!100600 set statement group_concat_max_len = 1000000000 for */
-        select json_arrayagg(json_merge_preserve(json_object('kind', r.p_kind, 'key', r.p_key, 'outcome', r.outcome),
+        /*M!100600 set statement group_concat_max_len = 1000000000 for */ select json_arrayagg(json_merge_preserve(json_object('kind', r.p_kind, 'key', r.p_key, 'outcome', r.outcome),
             if(r.result is null, '{}', concat('{"result": ', r.result, '}')),
             if(r.error is null, '{}', json_object('error', r.error))))
         into v_results
@@ -5851,8 +5687,7 @@ begin
     while v_group is not null and v_rounds < 1000 do
         set v_found = null, v_finished_at = null;
         -- what this transaction can see; what comes meanwhile is for the next
-        /*M!100600 set statement group_concat_max_len = 1000000000 for */
-        select json_arrayagg(json_array(d.writer, d.id)) into v_notes from queue_group_due d
+        /*M!100600 set statement group_concat_max_len = 1000000000 for */ select json_arrayagg(json_array(d.writer, d.id)) into v_notes from queue_group_due d
             where d.group_name = v_group;
         set v_open = 0;
         if not @pyqueue_own then -- a lock would last as long as the caller's transaction
@@ -5872,8 +5707,7 @@ begin
                 select g.finished_at into v_finished_at from queue_group g where g.group_name = v_group;
             end if;
             -- of its own session one may be of this transaction, which may have to leave it to those that come after it
-            /*M!100600 set statement group_concat_max_len = 1000000000 for */
-            select json_arrayagg(l.writer) into v_notes
+            /*M!100600 set statement group_concat_max_len = 1000000000 for */ select json_arrayagg(l.writer) into v_notes
             from (
                 select d.writer
                 from json_table(v_notes, '$[*]' columns (writer bigint path '$[0]', id bigint path '$[1]')) j
@@ -5881,8 +5715,7 @@ begin
                     on d.group_name = v_group and d.writer = j.writer and d.id = j.id
                 where @pyqueue_own or v_there = 0 or v_finished_at is not null or d.writer <> connection_id()
                 limit 1000000000 for update /*!80000 of d */ skip locked) l;
-            /*M!100600 set statement sql_safe_updates = 0 for */
-            delete d from json_table(coalesce(v_notes, '[]'), '$[*]' columns (writer bigint path '$')) j
+            /*M!100600 set statement sql_safe_updates = 0 for */ delete d from json_table(coalesce(v_notes, '[]'), '$[*]' columns (writer bigint path '$')) j
                 straight_join queue_group_due d force index (primary) on d.group_name = v_group and d.writer = j.writer;
             set out_looked = out_looked + coalesce(json_length(v_notes), 0), v_rounds = v_rounds + 1;
         end if;
@@ -5906,7 +5739,6 @@ differs: in_members is a JSON array.'
 begin
     declare v_name varchar(100) character set utf8mb4 collate /*!80017 utf8mb4_0900_bin *//*M!100600 utf8mb4_nopad_bin */;
     declare v_stripes longtext character set utf8mb4;
-    declare v_done boolean default false;
     declare c cursor for
         select distinct d.group_name
         from (
@@ -5922,49 +5754,31 @@ begin
         from json_table(in_members, '$[*]' columns (member bigint path '$')) j
             straight_join queue_group_member m force index (primary) on m.member = j.member
         where not @pyqueue_own;
-    /*M!100600 set statement group_concat_max_len = 1000000000 for */
-    select json_arrayagg(json_array(d.stripe, d.group_name)) into v_stripes
+    /*M!100600 set statement group_concat_max_len = 1000000000 for */ select json_arrayagg(json_array(d.stripe, d.group_name)) into v_stripes
     from (
         select distinct m.stripe, m.group_name
         from json_table(in_members, '$[*]' columns (member bigint path '$')) j
             straight_join queue_group_member m force index (primary) on m.member = j.member and m.done_at is null
         order by m.stripe, m.group_name limit 1000000000) d;
     -- written to, because another node of a cluster doesn't see what is only locked
-    /*M!100600 set statement sql_safe_updates = 0 for */
-    update json_table(coalesce(v_stripes, '[]'), '$[*]' columns (stripe smallint path '$[0]',
+    /*M!100600 set statement sql_safe_updates = 0 for */ update json_table(coalesce(v_stripes, '[]'), '$[*]' columns (stripe smallint path '$[0]',
             group_name varchar(100) character set utf8mb4 collate /*!80017 utf8mb4_0900_bin *//*M!100600 utf8mb4_nopad_bin */ path '$[1]')) j
         straight_join queue_group_stripe s force index (primary) on s.group_name = j.group_name and s.stripe = j.stripe
     set s.turn = s.turn + 1;
-    /*M!100600 set statement sql_safe_updates = 0 for */
-    update json_table(in_members, '$[*]' columns (member bigint path '$')) j
+    /*M!100600 set statement sql_safe_updates = 0 for */ update json_table(in_members, '$[*]' columns (member bigint path '$')) j
         straight_join queue_group_member m force index (primary) on m.member = j.member and m.done_at is null
     set m.done_at = in_now, m.outcome = in_outcome, m.result = in_result,
         m.error = if(in_outcome = 'dead', m.error, null);
-    open n;
-    notes: loop
-        begin
-            declare continue handler for not found set v_done = true;
-            fetch n into v_name;
-        end;
-        if v_done then
-            leave notes;
-        end if;
+    open n; begin declare v_over boolean default false; each_n: loop
+    begin declare continue handler for not found set v_over = true; fetch n into v_name; end;
+    if v_over then leave each_n; end if;
         call _queue_group_note(v_name);
-    end loop;
-    close n;
-    set v_done = false;
-    open c;
-    names: loop
-        begin
-            declare continue handler for not found set v_done = true;
-            fetch c into v_name;
-        end;
-        if v_done then
-            leave names;
-        end if;
+    end loop; end; close n;
+    open c; begin declare v_over boolean default false; each_c: loop
+    begin declare continue handler for not found set v_over = true; fetch c into v_name; end;
+    if v_over then leave each_c; end if;
         call _queue_group_check(v_name, in_now);
-    end loop;
-    close c;
+    end loop; end; close c;
 end;
 --;
 -- calls: _queue_members_end
@@ -6003,35 +5817,28 @@ differs: one list in place of two arrays; the last 8 bits of an entry are the se
 begin
     declare v_name, v_found varchar(100) character set utf8mb4 collate /*!80017 utf8mb4_0900_bin *//*M!100600 utf8mb4_nopad_bin */;
     declare v_finished_at bigint;
-    declare v_done boolean default false;
     declare c cursor for
         select distinct j.name from json_table(in_list, '$[*]' columns (name varchar(100) character set utf8mb4 collate /*!80017 utf8mb4_0900_bin *//*M!100600 utf8mb4_nopad_bin */ path '$[2]')) j
         where j.name is not null order by j.name;
-    declare continue handler for not found set v_done = true;
-    open c;
-    names: loop
-        fetch c into v_name;
-        if v_done then
-            leave names;
-        end if;
+    declare continue handler for not found begin end;
+    open c; begin declare v_over boolean default false; each_c: loop
+    begin declare continue handler for not found set v_over = true; fetch c into v_name; end;
+    if v_over then leave each_c; end if;
         set v_found = null;
         select g.group_name, g.finished_at into v_found, v_finished_at from queue_group g
             where g.group_name = v_name lock in share mode;
-        set v_done = false;
         if v_found is null then
             call _queue_fail('PQ002', 'group', v_name, 'must be there: queue_group makes it');
         elseif v_finished_at is not null then
             call _queue_fail('PQ004', 'group', v_name, 'takes in nothing, it has finished');
         end if;
-    end loop;
-    close c;
+    end loop; end; close c;
     insert into queue_group_member (member, group_name, stripe, p_kind, p_key, entry)
     select q.entry, j.name, (q.entry >> 8) mod 32, q.p_kind, q.p_key, q.entry
     from json_table(in_list, '$[*]' columns (entry bigint path '$[0]', name varchar(100) character set utf8mb4 collate /*!80017 utf8mb4_0900_bin *//*M!100600 utf8mb4_nopad_bin */ path '$[2]')) j
         straight_join delayed_queue q force index (primary) on q.entry = j.entry
     where j.name is not null;
-    /*M!100600 set statement sql_safe_updates = 0 for */
-    update json_table(in_list, '$[*]' columns (entry bigint path '$[0]',
+    /*M!100600 set statement sql_safe_updates = 0 for */ update json_table(in_list, '$[*]' columns (entry bigint path '$[0]',
         name varchar(100) character set utf8mb4 collate /*!80017 utf8mb4_0900_bin *//*M!100600 utf8mb4_nopad_bin */ path '$[2]')) j
         straight_join delayed_queue q force index (primary) on q.entry = j.entry
     set q.member = q.entry
@@ -6103,30 +5910,27 @@ begin
     declare v_from, v_rows, v_last, v_open bigint;
     declare v_left bigint default in_max;
     declare v_gone longtext character set utf8mb4;
-    declare v_done boolean default false;
     declare v_past cursor for
         select g.group_name from queue_group g force index (queue_group_forget)
         where g.forget_at <= in_now order by g.forget_at limit in_max;
     declare v_open_ones cursor for
         select g.group_name, g.checked_to from queue_group g force index (queue_group_checked)
         where g.finished_at is null order by g.checked_at limit in_max;
-    declare continue handler for not found set v_done = true;
+    declare continue handler for not found begin end;
     set out_pruned = 0;
-    open v_past;
-    past: loop
-        fetch v_past into v_name;
-        if v_done or out_pruned >= in_max then
+    open v_past; begin declare v_over boolean default false; past: loop
+    begin declare continue handler for not found set v_over = true; fetch v_past into v_name; end;
+    if v_over then leave past; end if;
+        if out_pruned >= in_max then
             leave past;
         end if;
         set v_locked = null, v_gone = null, v_left = in_max - out_pruned;
         select g.group_name into v_locked from queue_group g where g.group_name = v_name for update skip locked;
         if v_locked is not null then
-            /*M!100600 set statement group_concat_max_len = 1000000000 for */
-            select json_arrayagg(o.member), count(*) into v_gone, v_rows
+            /*M!100600 set statement group_concat_max_len = 1000000000 for */ select json_arrayagg(o.member), count(*) into v_gone, v_rows
             from (select m.member from queue_group_member m force index (queue_group_member_group)
                 where m.group_name = v_name limit v_left) o;
-            /*M!100600 set statement sql_safe_updates = 0 for */
-            delete m from json_table(coalesce(v_gone, '[]'), '$[*]' columns (member bigint path '$')) j
+            /*M!100600 set statement sql_safe_updates = 0 for */ delete m from json_table(coalesce(v_gone, '[]'), '$[*]' columns (member bigint path '$')) j
                 straight_join queue_group_member m force index (primary) on m.member = j.member;
             set out_pruned = out_pruned + v_rows;
             if v_rows < v_left then
@@ -6134,22 +5938,19 @@ begin
                 set out_pruned = out_pruned + 1;
             end if;
         end if;
-        set v_done = false;
-    end loop;
-    close v_past;
-    set v_left = in_max, v_done = false;
-    open v_open_ones;
-    names: loop
-        fetch v_open_ones into v_name, v_from;
-        if v_done or v_left <= 0 then
+    end loop; end; close v_past;
+    set v_left = in_max;
+    open v_open_ones; begin declare v_over boolean default false; names: loop
+    begin declare continue handler for not found set v_over = true; fetch v_open_ones into v_name, v_from; end;
+    if v_over then leave names; end if;
+        if v_left <= 0 then
             leave names;
         end if;
         set v_gone = null;
         select count(*), max(o.member) into v_rows, v_last
         from (select m.member from queue_group_member m force index (queue_group_member_group)
             where m.group_name = v_name and m.member > v_from order by m.member limit v_left) o;
-        /*M!100600 set statement group_concat_max_len = 1000000000 for */
-        select json_arrayagg(m.member) into v_gone
+        /*M!100600 set statement group_concat_max_len = 1000000000 for */ select json_arrayagg(m.member) into v_gone
         from queue_group_member m force index (queue_group_member_group)
             left join delayed_queue q force index (primary) on q.entry = m.entry
         where m.group_name = v_name and m.member > v_from and m.member <= v_last and m.done_at is null
@@ -6170,9 +5971,8 @@ begin
                 else v_last end
             where g.group_name = v_name;
         end if;
-        set v_left = v_left - greatest(v_rows, 1), v_done = false;
-    end loop;
-    close v_open_ones;
+        set v_left = v_left - greatest(v_rows, 1);
+    end loop; end; close v_open_ones;
 end;
 --;
 -- calls: _queue_check_kind, _queue_check_roles, _queue_group_check, _queue_group_note, _queue_group_options,
@@ -6265,8 +6065,7 @@ begin
                 g.closed = g.closed or coalesce(v_close, false), g.keep_seconds = coalesce(v_keep, g.keep_seconds)
             where g.group_name = in_group;
             if v_on_dead <> 'wait' then -- of those that have died, too
-                /*M!100600 set statement group_concat_max_len = 1000000000 for */
-                select json_arrayagg(m.member) into v_dead
+                /*M!100600 set statement group_concat_max_len = 1000000000 for */ select json_arrayagg(m.member) into v_dead
                 from queue_group_member m straight_join delayed_queue q force index (primary) on q.entry = m.entry
                 where m.group_name = in_group and m.done_at is null and q.source_kind is not null;
                 if v_dead is not null then
@@ -6321,8 +6120,7 @@ begin
         set v_heads = json_array_append(v_heads, '$', substring_index(in_topic, '.', json_length(v_heads)));
     end while;
     call _queue_epoch(v_shift);
-    /*M!100600 set statement group_concat_max_len = 1000000000 for */
-    select json_arrayagg(json_array(m.entry, m.p_kind)) into out_list
+    /*M!100600 set statement group_concat_max_len = 1000000000 for */ select json_arrayagg(json_array(m.entry, m.p_kind)) into out_list
     from (
         select ((uuid_short() << 8) & 9223372036854775807) + v_shift as entry, k.p_kind
         from (
@@ -6356,7 +6154,7 @@ begin
     declare v_on_duplicate varchar(20) character set utf8mb4;
     declare v_outcome varchar(10) character set utf8mb4;
     declare v_kind text character set utf8mb4 collate /*!80017 utf8mb4_0900_bin *//*M!100600 utf8mb4_nopad_bin */;
-    declare v_remembers, v_done boolean default false;
+    declare v_remembers boolean default false;
     declare c cursor for
         select j.entry, j.p_kind, in_now - nullif(k.dedup_seconds, 0) * 1000000
         from json_table(in_list, '$[*]'
@@ -6382,8 +6180,7 @@ begin
         where q.entry is null or @pyqueue_own is not true
         on duplicate key update entry = delayed_queue.entry;
         -- looked at, as in _queue_put
-        /*M!100600 set statement group_concat_max_len = 1000000000 for */
-        select json_arrayagg(json_array(s.p_kind, s.scheduled_at, s.outcome)) into out_answer
+        /*M!100600 set statement group_concat_max_len = 1000000000 for */ select json_arrayagg(json_array(s.p_kind, s.scheduled_at, s.outcome)) into out_answer
         from (
             select j.p_kind, q.scheduled_at, if(q.entry = j.entry, 'created', 'ignored') as outcome
             from json_table(in_list, '$[*]'
@@ -6392,29 +6189,22 @@ begin
                 left join delayed_queue q force index (delayed_queue_key) on q.p_kind = j.p_kind and q.p_key = in_key
             order by j.place limit 1000000000) s;
     else
-        select json_arrayagg(json_array(q.entry)) into v_taken
+        /*M!100600 set statement group_concat_max_len = 1000000000 for */ select json_arrayagg(json_array(q.entry)) into v_taken
         from json_table(in_list, '$[*]' columns (p_kind varchar(100) character set utf8mb4 collate /*!80017 utf8mb4_0900_bin *//*M!100600 utf8mb4_nopad_bin */ path '$[1]')) j
             straight_join delayed_queue q force index (delayed_queue_key) on q.p_kind = j.p_kind and q.p_key = in_key
         where v_on_duplicate <> 'ignore';
         call _queue_lock(coalesce(v_taken, '[]'));
         set out_answer = json_array();
-        open c;
-        kinds: loop
-            begin
-                declare continue handler for not found set v_done = true;
-                fetch c into v_entry, v_kind, v_since;
-            end;
-            if v_done then
-                leave kinds;
-            end if;
+        open c; begin declare v_over boolean default false; each_c: loop
+        begin declare continue handler for not found set v_over = true; fetch c into v_entry, v_kind, v_since; end;
+        if v_over then leave each_c; end if;
             call _queue_put(v_entry, v_kind, in_key, in_payload, null, v_headers, v_priority, in_now, v_at, v_attempts,
                 v_max_attempts, v_on_duplicate, v_since, null, null, null, null, null, v_one_at, v_outcome);
             if v_outcome in ('created', 'replaced') then
                 call _queue_index(json_array(v_entry + 0));
             end if;
             set out_answer = json_array_append(out_answer, '$', json_array(v_kind, v_one_at + 0, v_outcome));
-        end loop;
-        close c;
+        end loop; end; close c;
     end if;
 end;
 --;
@@ -6535,7 +6325,6 @@ begin
     declare v_list, v_shape, v_answer longtext character set utf8mb4;
     declare v_draining, v_log, v_logs, v_restricted boolean;
     begin declare v_own boolean; declare v_tries int default 0; again: loop begin
-        declare v_done boolean default false;
         declare c cursor for
             select k.p_kind, k.payload_shape, k.draining, k.log_seconds > 0, k.roles is not null
             from json_table(v_list, '$[*]' columns (p_kind varchar(100) character set utf8mb4 collate /*!80017 utf8mb4_0900_bin *//*M!100600 utf8mb4_nopad_bin */ path '$[1]')) j
@@ -6547,7 +6336,7 @@ begin
         call _queue_begin(v_own);
         call queue_now(v_now);
         call _queue_check_topic(in_topic, 'topic');
-        set v_key = in_key, v_done = false, v_logs = false;
+        set v_key = in_key, v_logs = false;
         if in_key is null then
             call _queue_key(v_now, v_key);
         end if;
@@ -6555,15 +6344,10 @@ begin
         set in_payload = coalesce(in_payload, 'null');
         call _queue_check_payload(in_payload, 'payload');
         call _queue_subscribed(in_topic, v_list);
-        open c;
-        asking: loop
-            begin
-                declare continue handler for not found set v_done = true;
-                fetch c into v_kind, v_shape, v_draining, v_log, v_restricted;
-            end;
-            if v_done then
-                leave asking;
-            elseif v_draining then
+        open c; begin declare v_over boolean default false; each_c: loop
+        begin declare continue handler for not found set v_over = true; fetch c into v_kind, v_shape, v_draining, v_log, v_restricted; end;
+        if v_over then leave each_c; end if;
+            if v_draining then
                 call _queue_fail('PQ004', 'topic', in_topic,
                     concat('refused, "', left(v_kind, 40), '" takes in nothing while it is drained'));
             end if;
@@ -6574,12 +6358,10 @@ begin
             if v_shape is not null then
                 call _queue_check_fit(v_shape, in_payload, concat('payload for "', left(v_kind, 40), '"'));
             end if;
-        end loop;
-        close c;
+        end loop; end; close c;
         call _queue_publish(v_list, v_key, in_payload, in_options, v_now, v_answer);
         if v_logs then
-            /*M!100600 set statement group_concat_max_len = 1000000000 for */
-            select json_arrayagg(json_array(s.entry + 0, s.event)) into v_list
+            /*M!100600 set statement group_concat_max_len = 1000000000 for */ select json_arrayagg(json_array(s.entry + 0, s.event)) into v_list
             from (
                 select q.entry, if(j.outcome = 'created', 'pushed', 'replaced') as event
                 from json_table(v_answer, '$[*]' columns (place for ordinality,
@@ -7067,7 +6849,6 @@ begin
     declare v_catch_up, v_outcome varchar(10) character set utf8mb4;
     declare v_on_duplicate varchar(20) character set utf8mb4;
     begin declare v_own boolean; declare v_tries int default 0; again: loop begin
-        declare v_done boolean default false;
         declare c cursor for
             select r.name
             from (
@@ -7081,14 +6862,11 @@ begin
         declare exit handler for sqlexception begin call _queue_undo(v_own); resignal; end;
         call _queue_begin(v_own);
         call queue_now(v_now);
-        set v_left = 1000, v_ticked = 0, v_done = false;
-        open c;
-        schedules: loop
-            begin
-                declare continue handler for not found set v_done = true;
-                fetch c into v_name;
-            end;
-            if v_done or v_left <= 0 then
+        set v_left = 1000, v_ticked = 0;
+        open c; begin declare v_over boolean default false; schedules: loop
+        begin declare continue handler for not found set v_over = true; fetch c into v_name; end;
+        if v_over then leave schedules; end if;
+            if v_left <= 0 then
                 leave schedules;
             end if;
             select r.p_kind, r.payload, r.push_options, r.catch_up, r.next_at, r.last_at
@@ -7112,8 +6890,7 @@ begin
                 call _queue_next_tick(v_name, v_at, v_at);
             end while;
             update queue_recurring r set r.next_at = v_at, r.last_at = v_last where r.name = v_name;
-        end loop;
-        close c;
+        end loop; end; close c;
         call _queue_commit(v_own);
         leave again;
     end; end loop; end;
@@ -7142,8 +6919,7 @@ begin
     select l.created_at into v_oldest from queue_log l force index (queue_log_kind) where l.p_kind = in_kind
         order by l.position limit 1;
     if v_oldest <= v_since then
-        /*M!100600 set statement group_concat_max_len = 1000000000 for */
-        select json_arrayagg(o.position), count(*) into v_found, out_pruned
+        /*M!100600 set statement group_concat_max_len = 1000000000 for */ select json_arrayagg(o.position), count(*) into v_found, out_pruned
         from (
             select l.position
             from (
@@ -7153,8 +6929,7 @@ begin
             where l.created_at <= v_since for update /*!80000 of l */ skip locked) o;
     end if;
     if v_found is not null then
-        /*M!100600 set statement group_concat_max_len = 1000000000 for */
-        select json_arrayagg(json_array(o.position, o.p_kind, o.entry)) into v_kept
+        /*M!100600 set statement group_concat_max_len = 1000000000 for */ select json_arrayagg(json_array(o.position, o.p_kind, o.entry)) into v_kept
         from (
             select l.position, c.p_kind, c.entry,
                 row_number() over (partition by l.position order by c.position) as place
@@ -7169,8 +6944,7 @@ begin
             from json_table(v_kept, '$[*]' columns (position bigint path '$[0]')) j
                 straight_join queue_log l force index (primary) on l.position = j.position
             group by l.event;
-            /*M!100600 set statement sql_safe_updates = 0 for */
-            update json_table(v_kept, '$[*]'
+            /*M!100600 set statement sql_safe_updates = 0 for */ update json_table(v_kept, '$[*]'
                 columns (position bigint path '$[0]', p_kind varchar(100) character set utf8mb4 collate /*!80017 utf8mb4_0900_bin *//*M!100600 utf8mb4_nopad_bin */ path '$[1]',
                     entry bigint path '$[2]')) j
                 straight_join queue_log l force index (primary) on l.position = j.position
@@ -7181,20 +6955,17 @@ begin
         from json_table(v_found, '$[*]' columns (position bigint path '$')) j
             straight_join queue_log l force index (primary) on l.position = j.position and l.p_kind = in_kind
         group by l.p_kind, coalesce(l.name, ''), l.event;
-        /*M!100600 set statement sql_safe_updates = 0 for */
-        delete l from json_table(v_found, '$[*]' columns (position bigint path '$')) j
+        /*M!100600 set statement sql_safe_updates = 0 for */ delete l from json_table(v_found, '$[*]' columns (position bigint path '$')) j
             straight_join queue_log l force index (primary) on l.position = j.position and l.p_kind = in_kind;
         set v_found = null;
-        /*M!100600 set statement group_concat_max_len = 1000000000 for */
-        select json_arrayagg(json_array(o.name, o.event, o.position)) into v_found
+        /*M!100600 set statement group_concat_max_len = 1000000000 for */ select json_arrayagg(json_array(o.name, o.event, o.position)) into v_found
         from (
             select g.name, g.event, g.position from queue_log_gone g force index (primary)
             where g.p_kind = in_kind and exists (
                 select 1 from queue_log_gone n force index (primary)
                 where n.p_kind = g.p_kind and n.name = g.name and n.event = g.event and n.position > g.position)
             limit 100 for update /*!80000 of g */ skip locked) o;
-        /*M!100600 set statement sql_safe_updates = 0 for */
-        delete g from json_table(coalesce(v_found, '[]'), '$[*]'
+        /*M!100600 set statement sql_safe_updates = 0 for */ delete g from json_table(coalesce(v_found, '[]'), '$[*]'
             columns (name varchar(255) character set utf8mb4 collate /*!80017 utf8mb4_0900_bin *//*M!100600 utf8mb4_nopad_bin */ path '$[0]', event varchar(10) character set utf8mb4 collate /*!80017 utf8mb4_0900_bin *//*M!100600 utf8mb4_nopad_bin */ path '$[1]',
                 position bigint path '$[2]')) j
             straight_join queue_log_gone g force index (primary)
@@ -7271,7 +7042,6 @@ begin
     declare v_entry, v_first bigint;
     declare v_event varchar(10) character set utf8mb4;
     declare v_kind varchar(100) character set utf8mb4 collate /*!80017 utf8mb4_0900_bin *//*M!100600 utf8mb4_nopad_bin */;
-    declare v_done boolean default false;
     declare c cursor for
         select q.p_kind, q.entry, j.event
         from json_table(in_list, '$[*]' columns (place for ordinality, entry bigint path '$[0]',
@@ -7280,22 +7050,15 @@ begin
             straight_join queue_kind k on k.p_kind = q.p_kind and k.log_seconds > 0
         where j.event is not null
         order by j.place;
-    open c;
-    messages: loop
-        begin
-            declare continue handler for not found set v_done = true;
-            fetch c into v_kind, v_entry, v_event;
-        end;
-        if v_done then
-            leave messages;
-        end if;
+    open c; begin declare v_over boolean default false; each_c: loop
+    begin declare continue handler for not found set v_over = true; fetch c into v_kind, v_entry, v_event; end;
+    if v_over then leave each_c; end if;
         call _queue_log(v_entry, v_event, null, in_topic, v_first, in_now);
         if in_topic is not null and v_first is null then
             select l.position into v_first from queue_log l force index (queue_log_kind)
             where l.p_kind = v_kind and l.entry = v_entry order by l.position desc limit 1;
         end if;
-    end loop;
-    close c;
+    end loop; end; close c;
 end;
 --;
 -- changes: queue_log_known
@@ -7312,13 +7075,11 @@ begin
     declare continue handler for not found begin end;
     select n.position, n.noted_at into v_position, v_noted_at from queue_log_known n order by n.position desc limit 1;
     if in_known > coalesce(v_position, 0) and coalesce(v_noted_at not between in_now - 1000000 and in_now, true) then
-        /*M!100600 set statement group_concat_max_len = 1000000000 for */
-        select json_arrayagg(json_array(o.position, o.id)) into v_old
+        /*M!100600 set statement group_concat_max_len = 1000000000 for */ select json_arrayagg(json_array(o.position, o.id)) into v_old
         from (select n.position, n.id from queue_log_known n order by n.position limit 100 for update skip locked) o;
         insert into queue_log_known (position, id, noted_at)
             values (in_known, uuid_short() & 9223372036854775807, in_now);
-        /*M!100600 set statement sql_safe_updates = 0 for */
-        delete n from json_table(coalesce(v_old, '[]'), '$[*]'
+        /*M!100600 set statement sql_safe_updates = 0 for */ delete n from json_table(coalesce(v_old, '[]'), '$[*]'
             columns (position bigint path '$[0]', id bigint path '$[1]')) j
             straight_join queue_log_known n force index (primary) on n.position = j.position and n.id = j.id;
     end if;
@@ -7339,20 +7100,13 @@ those who come later.'
 begin
     declare v_last, v_floor, v_id, v_newest, v_locked, v_found bigint;
     declare v_tries int default 0;
-    declare v_done boolean default false;
     declare c cursor for select e.floor, e.id from queue_log_epoch e order by e.floor, e.id;
     select coalesce(max(l.position), 0) into v_last from queue_log l;
     select e.id into v_newest from queue_log_epoch e order by e.floor desc, e.id desc limit 1;
     set out_horizon = v_last;
-    open c;
-    epochs: loop
-        begin
-            declare continue handler for not found set v_done = true;
-            fetch c into v_floor, v_id;
-        end;
-        if v_done then
-            leave epochs;
-        end if;
+    open c; begin declare v_over boolean default false; epochs: loop
+    begin declare continue handler for not found set v_over = true; fetch c into v_floor, v_id; end;
+    if v_over then leave epochs; end if;
         set v_locked = null, v_found = 1, v_tries = 0;
         while v_locked is null and v_found > 0 and v_tries < 6 do -- another reader has it for a moment
             select max(e.id) into v_locked from (
@@ -7372,8 +7126,7 @@ begin
             end if;
             leave epochs;
         end if;
-    end loop;
-    close c;
+    end loop; end; close c;
     call _queue_log_note(in_now, out_horizon);
 end;
 --;
@@ -7484,7 +7237,7 @@ begin
         if json_type(v_events) <> 'ARRAY' or json_length(v_events) = 0 then
             call _queue_fail('PQ002', 'events', json_unquote(v_events), 'must be an array of events');
         end if;
-        select min(j.event), group_concat(distinct j.name order by j.name) into v_bad, out_events
+        /*M!100600 set statement group_concat_max_len = 1000000000 for */ select min(j.event), group_concat(distinct j.name order by j.name) into v_bad, out_events
         from (
             select if(e.name in ('pushed', 'replaced', 'acked', 'popped', 'moved', 'dead', 'removed')
                 and json_type(e.event) = 'STRING', null, cast(e.event as char character set utf8mb4)) as event, e.name
@@ -7523,7 +7276,7 @@ begin
     if v_pattern then
         call _queue_check_topic(in_name, 'pattern');
         call _queue_matcher(in_name, out_matcher);
-        select json_arrayagg(k.p_kind) into v_kinds from queue_kind k
+        /*M!100600 set statement group_concat_max_len = 1000000000 for */ select json_arrayagg(k.p_kind) into v_kinds from queue_kind k
             where k.roles is not null and concat('.', k.p_kind) regexp out_matcher;
     end if;
     call _queue_check_roles(coalesce(v_kinds, json_array(in_name)));
@@ -7750,8 +7503,7 @@ begin
         v_level = json_array(json_object('p', '', 'v', concat(in_document, '') collate /*!80017 utf8mb4_0900_bin *//*M!100600 utf8mb4_nopad_bin */));
     while v_level is not null do
         -- names and values by their place, as in _queue_misfit
-        /*M!100600 set statement group_concat_max_len = 1000000000 for */
-        select json_arrayagg(json_object('p', concat(n.p, '.', json_quote(k.name)) collate /*!80017 utf8mb4_0900_bin *//*M!100600 utf8mb4_nopad_bin */, 't',
+        /*M!100600 set statement group_concat_max_len = 1000000000 for */ select json_arrayagg(json_object('p', concat(n.p, '.', json_quote(k.name)) collate /*!80017 utf8mb4_0900_bin *//*M!100600 utf8mb4_nopad_bin */, 't',
             coalesce(json_type(c.value), 'NULL'), 'v',
             concat(coalesce(c.value, 'null'), '') collate /*!80017 utf8mb4_0900_bin *//*M!100600 utf8mb4_nopad_bin */)) into v_nodes
         from json_table(v_level, '$[*]'
@@ -7760,8 +7512,7 @@ begin
                 columns (place for ordinality, name longtext character set utf8mb4 collate /*!80017 utf8mb4_0900_bin *//*M!100600 utf8mb4_nopad_bin */ path '$')) k
             join json_table(if(json_type(n.v) = 'OBJECT', n.v, '{}'), '$.*'
                 columns (place for ordinality, value json path '$')) c on c.place = k.place;
-        /*M!100600 set statement group_concat_max_len = 1000000000 for */
-        select json_arrayagg(json_object('p', l.p, 'c', (case
+        /*M!100600 set statement group_concat_max_len = 1000000000 for */ select json_arrayagg(json_object('p', l.p, 'c', (case
             when l.t = 'OBJECT' then '{}' when l.t = 'ARRAY' then '[]' when l.t = 'DEEP' then '!'
                 when l.t = 'STRING' then json_quote(json_unquote(l.v))
             when l.t in ('BOOLEAN', 'NULL') then l.v when l.v = '-0' then '0' when l.v regexp '^-?[0-9]{1,20}$' then l.v
@@ -7783,8 +7534,7 @@ begin
                 join json_table(if(n.t = 'ARRAY', n.v, '[]'), '$[*]' columns (value json path '$')) e
             where in_filter or coalesce(json_type(e.value), 'NULL') not in ('OBJECT', 'ARRAY')) l;
         set out_leaves = if(v_part is null, out_leaves, json_merge_preserve(out_leaves, v_part));
-        /*M!100600 set statement group_concat_max_len = 1000000000 for */
-        select json_arrayagg(json_object('p', n.p, 'v', n.v)) into v_level
+        /*M!100600 set statement group_concat_max_len = 1000000000 for */ select json_arrayagg(json_object('p', n.p, 'v', n.v)) into v_level
         from json_table(coalesce(v_nodes, '[]'), '$[*]'
             columns (p longtext character set utf8mb4 collate /*!80017 utf8mb4_0900_bin *//*M!100600 utf8mb4_nopad_bin */ path '$.p', t varchar(20) character set utf8mb4 collate /*!80017 utf8mb4_0900_bin *//*M!100600 utf8mb4_nopad_bin */ path '$.t',
             v longtext character set utf8mb4 collate /*!80017 utf8mb4_0900_bin *//*M!100600 utf8mb4_nopad_bin */ path '$.v')) n
@@ -7911,7 +7661,6 @@ begin
     declare v_entry, v_place bigint;
     declare v_kind varchar(100) character set utf8mb4 collate /*!80017 utf8mb4_0900_bin *//*M!100600 utf8mb4_nopad_bin */;
     declare v_payload, v_headers, v_leaves, v_more longtext character set utf8mb4;
-    declare v_done boolean default false;
     declare c cursor for
         select distinct q.entry
         from json_table(in_entries, '$[*]' columns (entry bigint path '$')) j
@@ -7919,15 +7668,9 @@ begin
             straight_join queue_kind k force index (primary) on k.p_kind = q.p_kind
         where k.filter_index order by q.entry;
     declare continue handler for not found begin end;
-    open c;
-    messages: loop
-        begin
-            declare continue handler for not found set v_done = true;
-            fetch c into v_entry;
-        end;
-        if v_done then
-            leave messages;
-        end if;
+    open c; begin declare v_over boolean default false; each_c: loop
+    begin declare continue handler for not found set v_over = true; fetch c into v_entry; end;
+    if v_over then leave each_c; end if;
         select q.p_kind, concat(q.payload, ''), concat(q.headers, ''), coalesce(q.ready_at, q.due_at, q.created_at)
         into v_kind, v_payload, v_headers, v_place from delayed_queue q where q.entry = v_entry for update;
         delete t from queue_term t where t.entry = v_entry; -- what it had in it before it was replaced
@@ -7946,8 +7689,7 @@ begin
             columns (p longtext character set utf8mb4 collate /*!80017 utf8mb4_0900_bin *//*M!100600 utf8mb4_nopad_bin */ path '$.p', c longtext character set utf8mb4 collate /*!80017 utf8mb4_0900_bin *//*M!100600 utf8mb4_nopad_bin */ path '$.c')) l
         where l.c not in ('{}', '[]')
         order by 2;
-    end loop;
-    close c;
+    end loop; end; close c;
 end;
 --;
 -- changes: queue_term
@@ -7961,16 +7703,14 @@ Locks: these rows; what others have locked is left.
 differs: the result is out_rows.'
 begin
     declare v_rows longtext character set utf8mb4;
-    /*M!100600 set statement group_concat_max_len = 1000000000 for */
-    select json_arrayagg(json_array(r.entry, r.term)), count(*) into v_rows, out_rows
+    /*M!100600 set statement group_concat_max_len = 1000000000 for */ select json_arrayagg(json_array(r.entry, r.term)), count(*) into v_rows, out_rows
     from (
         select t.entry, t.term
         from json_table(coalesce(in_entries, '[]'), '$[*]' columns (entry bigint path '$')) j
             straight_join queue_term t force index (primary) on t.entry = j.entry
         order by t.entry, t.term for update /*!80000 of t */ skip locked) r;
     if out_rows > 0 then
-        /*M!100600 set statement sql_safe_updates = 0 for */
-        delete t from json_table(v_rows, '$[*]' columns (entry bigint path '$[0]', term bigint path '$[1]')) j
+        /*M!100600 set statement sql_safe_updates = 0 for */ delete t from json_table(v_rows, '$[*]' columns (entry bigint path '$[0]', term bigint path '$[1]')) j
             straight_join queue_term t force index (primary) on t.entry = j.entry and t.term = j.term;
     end if;
 end;
@@ -7996,15 +7736,13 @@ begin
         select min(t.entry) + floor((max(t.entry) - min(t.entry)) * rand()) into v_low from queue_term t;
     end if;
     while v_low is not null and v_round < 2 do
-        /*M!100600 set statement group_concat_max_len = 1000000000 for */
-        select max(w.entry), count(*), json_arrayagg(if(q.entry is null, w.entry, null)),
+        /*M!100600 set statement group_concat_max_len = 1000000000 for */ select max(w.entry), count(*), json_arrayagg(if(q.entry is null, w.entry, null)),
             sum(q.entry is null) into v_high, v_rows, v_gone, v_gone_rows
         from (select t.entry from queue_term t force index (primary) where t.entry >= v_low
             order by t.entry limit v_left) w
             left join delayed_queue q force index (primary) on q.entry = w.entry;
         if v_gone_rows > 0 then
-            /*M!100600 set statement group_concat_max_len = 1000000000 for */
-            select json_arrayagg(g.entry) into v_gone
+            /*M!100600 set statement group_concat_max_len = 1000000000 for */ select json_arrayagg(g.entry) into v_gone
             from (select distinct j.entry from json_table(v_gone, '$[*]' columns (entry bigint path '$')) j
                 where j.entry is not null) g;
             call _queue_forget_terms(v_gone, v_gone_rows);
@@ -8039,8 +7777,7 @@ begin
         call _queue_boolean(in_options, 'filter_index', v_on);
         set v_on = coalesce(v_on, false);
         update queue_kind k set k.filter_index = v_on where k.p_kind = in_kind;
-        /*M!100600 set statement group_concat_max_len = 1000000000 for */
-        select json_arrayagg(q.entry) into v_entries from delayed_queue q force index (delayed_queue_key)
+        /*M!100600 set statement group_concat_max_len = 1000000000 for */ select json_arrayagg(q.entry) into v_entries from delayed_queue q force index (delayed_queue_key)
         where q.p_kind = in_kind and v_on <> exists (select 1 from queue_term t where t.entry = q.entry);
         if v_on then
             call _queue_index(coalesce(v_entries, '[]'));
@@ -8067,8 +7804,7 @@ begin
     declare v_rank int;
     declare v_place, v_entry bigint;
     -- in two parts, so that each is a range of the index
-    /*M!100600 set statement group_concat_max_len = 1000000000 for */
-    select json_arrayagg(c.entry), count(*), json_extract(json_arrayagg(c.ready_rank), concat('$[', count(*) - 1, ']')),
+    /*M!100600 set statement group_concat_max_len = 1000000000 for */ select json_arrayagg(c.entry), count(*), json_extract(json_arrayagg(c.ready_rank), concat('$[', count(*) - 1, ']')),
         json_extract(json_arrayagg(c.ready_at), concat('$[', count(*) - 1, ']')),
         json_extract(json_arrayagg(c.entry), concat('$[', count(*) - 1, ']'))
     into out_entries, out_rows, v_rank, v_place, v_entry
@@ -8086,8 +7822,7 @@ begin
                 json_extract(q.headers, in_path) + 0e0 = in_number, false)) /*M!100600 ) */)
         order by q.ready_rank, q.ready_at, q.entry limit in_many) c;
     if out_rows = 0 then
-        /*M!100600 set statement group_concat_max_len = 1000000000 for */
-        select json_arrayagg(c.entry), count(*),
+        /*M!100600 set statement group_concat_max_len = 1000000000 for */ select json_arrayagg(c.entry), count(*),
             json_extract(json_arrayagg(c.ready_rank), concat('$[', count(*) - 1, ']')),
             json_extract(json_arrayagg(c.ready_at), concat('$[', count(*) - 1, ']')),
             json_extract(json_arrayagg(c.entry), concat('$[', count(*) - 1, ']'))
@@ -8122,8 +7857,7 @@ out_place, out_entry: from behind which date on, and that of the last one found.
 by their dates; NULL for none. out_rows: how many. Whether all of the filter matches see _queue_matches.
 differs: on PostgreSQL it is a part of _queue_take_where.'
 begin
-    /*M!100600 set statement group_concat_max_len = 1000000000 for */
-    select json_arrayagg(c.entry), count(*), json_extract(json_arrayagg(c.due_at), concat('$[', count(*) - 1, ']')),
+    /*M!100600 set statement group_concat_max_len = 1000000000 for */ select json_arrayagg(c.entry), count(*), json_extract(json_arrayagg(c.due_at), concat('$[', count(*) - 1, ']')),
         json_extract(json_arrayagg(c.entry), concat('$[', count(*) - 1, ']'))
     into out_entries, out_rows, out_place, out_entry
     from (
@@ -8157,8 +7891,7 @@ out_rows: how many rows were looked at. out_gone: entries of messages that have 
 differs: on PostgreSQL it is a part of _queue_find_terms.'
 begin
     declare v_rows longtext character set utf8mb4;
-    /*M!100600 set statement group_concat_max_len = 1000000000 for */
-    select json_arrayagg(json_array(w.entry, w.place)), count(*) into v_rows, out_rows
+    /*M!100600 set statement group_concat_max_len = 1000000000 for */ select json_arrayagg(json_array(w.entry, w.place)), count(*) into v_rows, out_rows
     from (
         select r.entry, r.place from (
             (select t.entry, t.place from queue_term t force index (queue_term_place)
@@ -8174,13 +7907,11 @@ begin
     set out_entry = json_extract(v_rows, concat('$[', out_rows - 1, '][0]')),
         out_place = json_extract(v_rows, concat('$[', out_rows - 1, '][1]')), out_entries = null, out_gone = null;
     if out_rows > 0 then
-        /*M!100600 set statement group_concat_max_len = 1000000000 for */
-        select json_arrayagg(g.entry) into out_gone
+        /*M!100600 set statement group_concat_max_len = 1000000000 for */ select json_arrayagg(g.entry) into out_gone
         from (
             select j.entry from json_table(v_rows, '$[*]' columns (entry bigint path '$[0]')) j
                 left join delayed_queue q force index (primary) on q.entry = j.entry where q.entry is null) g;
-        /*M!100600 set statement group_concat_max_len = 1000000000 for */
-        select json_arrayagg(c.entry) into out_entries
+        /*M!100600 set statement group_concat_max_len = 1000000000 for */ select json_arrayagg(c.entry) into out_entries
         from (
             select q.entry
             from json_table(v_rows, '$[*]' columns (entry bigint path '$[0]')) j
@@ -8214,19 +7945,16 @@ Locks: what is taken; what others have locked is passed over.
 differs: on PostgreSQL a statement locks just what a filter matches; InnoDB locks what it reads.'
 begin
     declare v_entry, v_found, v_due bigint;
-    declare v_matches, v_held, v_ends, v_done boolean default false;
+    declare v_matches, v_held, v_ends boolean default false;
     declare v_payload, v_headers longtext character set utf8mb4;
     declare c cursor for
         select j.entry from json_table(coalesce(in_entries, '[]'), '$[*]'
             columns (place for ordinality, entry bigint path '$')) j order by j.place;
     declare continue handler for not found begin end;
-    open c;
-    messages: loop
-        begin
-            declare continue handler for not found set v_done = true;
-            fetch c into v_entry;
-        end;
-        if v_done or out_number >= in_max then
+    open c; begin declare v_over boolean default false; messages: loop
+    begin declare continue handler for not found set v_over = true; fetch c into v_entry; end;
+    if v_over then leave messages; end if;
+        if out_number >= in_max then
             leave messages;
         end if;
         call _queue_matches(v_entry, in_where, v_matches, v_payload, v_headers);
@@ -8250,8 +7978,7 @@ begin
                     out_expired = out_expired + v_held, out_ends = out_ends + v_ends;
             end if;
         end if;
-    end loop;
-    close c;
+    end loop; end; close c;
 end;
 --;
 -- calls: _queue_forget_terms, _queue_look_terms, _queue_take_candidates
@@ -8277,8 +8004,7 @@ begin
     declare v_place, v_entry bigint default 0;
     declare v_rows int default 1000;
     declare v_list, v_gone longtext character set utf8mb4;
-    /*M!100600 set statement group_concat_max_len = 1000000000 for */
-    select json_arrayagg(h.term) into v_list
+    /*M!100600 set statement group_concat_max_len = 1000000000 for */ select json_arrayagg(h.term) into v_list
     from (
         select cast(conv(left(sha2(concat(in_kind, w.p, '=', w.c), 256), 15), 16, 10) as signed) as term
         from json_table(in_where, '$[*]'
@@ -8346,8 +8072,7 @@ begin
         set v_due = '[]';
         call _queue_look_due(in_kind, in_now, 1000, v_path, v_text, v_number, v_place, v_entry, v_list, v_rows);
         if v_rows > 0 then
-            /*M!100600 set statement group_concat_max_len = 1000000000 for */
-            select json_arrayagg(c.entry) into v_list
+            /*M!100600 set statement group_concat_max_len = 1000000000 for */ select json_arrayagg(c.entry) into v_list
             from (
                 select q.entry from json_table(v_list, '$[*]' columns (entry bigint path '$')) j
                     straight_join delayed_queue q force index (primary) on q.entry = j.entry
@@ -8427,7 +8152,6 @@ so waits crosswise with another is made again, see _queue_retry.
 differs: PostgreSQL''s is the trigger itself.'
 begin
     declare v_first, v_id, v_now bigint;
-    declare v_done boolean default false;
     declare v_ids longtext character set utf8mb4;
     declare c cursor for
         select i.id from json_table(v_ids, '$[*]' columns (id bigint path '$')) j
@@ -8435,26 +8159,17 @@ begin
         where not i.taken order by i.id;
     select min(i.id) into v_first from queue_inbox i;
     if v_first is not null then
-        /*M!100600 set statement group_concat_max_len = 1000000000 for */
-        select json_arrayagg(o.id) into v_ids
+        /*M!100600 set statement group_concat_max_len = 1000000000 for */ select json_arrayagg(o.id) into v_ids
         from (select i.id from queue_inbox i order by i.id limit 1000 for update skip locked) o;
     end if;
     if v_ids is not null then
         call queue_now(v_now);
-        open c;
-        landed: loop
-            begin
-                declare continue handler for not found set v_done = true;
-                fetch c into v_id;
-            end;
-            if v_done then
-                leave landed;
-            end if;
+        open c; begin declare v_over boolean default false; each_c: loop
+        begin declare continue handler for not found set v_over = true; fetch c into v_id; end;
+        if v_over then leave each_c; end if;
             call _queue_drain_inbox_row(v_id, v_now);
-        end loop;
-        close c;
-        /*M!100600 set statement sql_safe_updates = 0 for */
-        delete i from json_table(v_ids, '$[*]' columns (id bigint path '$')) j
+        end loop; end; close c;
+        /*M!100600 set statement sql_safe_updates = 0 for */ delete i from json_table(v_ids, '$[*]' columns (id bigint path '$')) j
             straight_join queue_inbox i force index (primary) on i.id = j.id;
     end if;
 end;
@@ -8592,67 +8307,57 @@ begin
         set out_pruned = out_pruned + v_rows;
     end loop;
     -- looked for without a lock, which the first row behind the end of the range would get as well
-    /*M!100600 set statement group_concat_max_len = 1000000000 for */
-    select json_arrayagg(json_array(p.source, p.part)) into v_found
+    /*M!100600 set statement group_concat_max_len = 1000000000 for */ select json_arrayagg(json_array(p.source, p.part)) into v_found
     from (select n.source, n.part from queue_stream_part n force index (queue_stream_part_begun)
         where n.begun_at <= in_now - 604800000000 order by n.begun_at limit in_max) n
         straight_join queue_stream_part p force index (primary) on p.source = n.source and p.part = n.part
     where p.begun_at <= in_now - 604800000000 for update /*!80000 of p */ skip locked;
     if v_found is not null then
-        /*M!100600 set statement sql_safe_updates = 0 for */
-        delete p from json_table(v_found, '$[*]'
+        /*M!100600 set statement sql_safe_updates = 0 for */ delete p from json_table(v_found, '$[*]'
             columns (source varchar(230) character set utf8mb4 collate /*!80017 utf8mb4_0900_bin *//*M!100600 utf8mb4_nopad_bin */ path '$[0]', part int path '$[1]')) j
             straight_join queue_stream_part p force index (primary) on p.source = j.source and p.part = j.part;
         set out_pruned = out_pruned + json_length(v_found);
     end if;
-    /*M!100600 set statement group_concat_max_len = 1000000000 for */
-    select json_arrayagg(json_array(k.source, k.part, k.place)) into v_found
+    /*M!100600 set statement group_concat_max_len = 1000000000 for */ select json_arrayagg(json_array(k.source, k.part, k.place)) into v_found
     from (select n.source, n.part, n.place from queue_stream_kept n force index (queue_stream_kept_at)
         where n.kept_at <= in_now - 604800000000 order by n.kept_at limit in_max) n
         straight_join queue_stream_kept k force index (primary)
             on k.source = n.source and k.part = n.part and k.place = n.place
     where k.kept_at <= in_now - 604800000000 for update /*!80000 of k */ skip locked;
     if v_found is not null then
-        /*M!100600 set statement sql_safe_updates = 0 for */
-        delete k from json_table(v_found, '$[*]'
+        /*M!100600 set statement sql_safe_updates = 0 for */ delete k from json_table(v_found, '$[*]'
             columns (source varchar(230) character set utf8mb4 collate /*!80017 utf8mb4_0900_bin *//*M!100600 utf8mb4_nopad_bin */ path '$[0]', part int path '$[1]', place int path '$[2]')) j
             straight_join queue_stream_kept k force index (primary)
                 on k.source = j.source and k.part = j.part and k.place = j.place;
         set out_pruned = out_pruned + json_length(v_found);
     end if;
-    /*M!100600 set statement group_concat_max_len = 1000000000 for */
-    select json_arrayagg(l.source) into v_found
+    /*M!100600 set statement group_concat_max_len = 1000000000 for */ select json_arrayagg(l.source) into v_found
     from (select n.source from queue_stream_plan n force index (queue_stream_plan_begun)
         where n.begun_at <= in_now - 604800000000 order by n.begun_at limit in_max) n
         straight_join queue_stream_plan l force index (primary) on l.source = n.source
     where l.begun_at <= in_now - 604800000000 for update /*!80000 of l */ skip locked;
     if v_found is not null then
-        /*M!100600 set statement sql_safe_updates = 0 for */
-        delete l from json_table(v_found, '$[*]' columns (source varchar(230) character set utf8mb4 collate /*!80017 utf8mb4_0900_bin *//*M!100600 utf8mb4_nopad_bin */ path '$')) j
+        /*M!100600 set statement sql_safe_updates = 0 for */ delete l from json_table(v_found, '$[*]' columns (source varchar(230) character set utf8mb4 collate /*!80017 utf8mb4_0900_bin *//*M!100600 utf8mb4_nopad_bin */ path '$')) j
             straight_join queue_stream_plan l force index (primary) on l.source = j.source;
         set out_pruned = out_pruned + json_length(v_found);
     end if;
-    /*M!100600 set statement group_concat_max_len = 1000000000 for */
-    select json_arrayagg(w.id) into v_found
+    /*M!100600 set statement group_concat_max_len = 1000000000 for */ select json_arrayagg(w.id) into v_found
     from (select n.id from queue_write n force index (queue_write_at)
         where n.written_at <= in_now - 604800000000 order by n.written_at limit in_max) n
         straight_join queue_write w force index (primary) on w.id = n.id
     where w.written_at <= in_now - 604800000000 for update /*!80000 of w */ skip locked;
     if v_found is not null then
-        /*M!100600 set statement sql_safe_updates = 0 for */
-        delete w from json_table(v_found, '$[*]' columns (id bigint path '$')) j
+        /*M!100600 set statement sql_safe_updates = 0 for */ delete w from json_table(v_found, '$[*]' columns (id bigint path '$')) j
             straight_join queue_write w force index (primary) on w.id = j.id;
         set out_pruned = out_pruned + json_length(v_found);
     end if;
-    /*M!100600 set statement group_concat_max_len = 1000000000 for */
-    select json_arrayagg(d.query) into v_found
+    /*M!100600 set statement group_concat_max_len = 1000000000 for */ select json_arrayagg(d.query) into v_found
     from (select n.query from queue_stage_done n force index (queue_stage_done_at)
         where n.done_at <= in_now - 31536000000000 order by n.done_at limit in_max) n
         straight_join queue_stage_done d force index (primary) on d.query = n.query
     where d.done_at <= in_now - 31536000000000 for update /*!80000 of d */ skip locked;
     if v_found is not null then
-        /*M!100600 set statement sql_safe_updates = 0 for */
-        delete d from json_table(v_found, '$[*]' columns (query varchar(200) character set utf8mb4 collate /*!80017 utf8mb4_0900_bin *//*M!100600 utf8mb4_nopad_bin */ path '$')) j
+        /*M!100600 set statement sql_safe_updates = 0 for */ delete d from json_table(v_found, '$[*]' columns (query varchar(200) character set utf8mb4 collate /*!80017 utf8mb4_0900_bin *//*M!100600 utf8mb4_nopad_bin */ path '$')) j
             straight_join queue_stage_done d force index (primary) on d.query = j.query;
         set out_pruned = out_pruned + json_length(v_found);
     end if;
@@ -8779,11 +8484,9 @@ begin
         values (in_query, in_batch, left(v_job, 200), v_now, out_messages, out_pushed, out_differing,
             coalesce(v_refused, 0));
     end if;
-    /*M!100600 set statement sql_safe_updates = 0 for */
-    delete s from json_table(in_parts, '$[*]' columns (part bigint path '$.part')) j
+    /*M!100600 set statement sql_safe_updates = 0 for */ delete s from json_table(in_parts, '$[*]' columns (part bigint path '$.part')) j
         straight_join queue_stage s force index (queue_stage_of_part) on s.part = j.part;
-    /*M!100600 set statement sql_safe_updates = 0 for */
-    delete p from json_table(in_parts, '$[*]' columns (part bigint path '$.part')) j
+    /*M!100600 set statement sql_safe_updates = 0 for */ delete p from json_table(in_parts, '$[*]' columns (part bigint path '$.part')) j
         straight_join queue_stage_part p force index (primary) on p.part = j.part;
 end;
 --;
@@ -8798,7 +8501,6 @@ Errors: those of queue_push, naming the key; then the call has to be undone.
 Locks: as queue_push.
 differs: on PostgreSQL the trigger of queue_inbox does it.'
 begin
-    declare v_done boolean default false;
     declare v_id, v_at bigint;
     declare v_kind, v_key text character set utf8mb4 collate /*!80017 utf8mb4_0900_bin *//*M!100600 utf8mb4_nopad_bin */;
     declare v_payload, v_headers longtext character set utf8mb4;
@@ -8821,23 +8523,16 @@ begin
             else signal sqlstate 'PQ003' set message_text = v_error, mysql_errno = 31003;
         end case;
     end;
-    open c;
-    messages: loop
-        begin
-            declare continue handler for not found set v_done = true;
-            fetch c into v_id;
-        end;
-        if v_done then
-            leave messages;
-        end if;
+    open c; begin declare v_over boolean default false; each_c: loop
+    begin declare continue handler for not found set v_over = true; fetch c into v_id; end;
+    if v_over then leave each_c; end if;
         select s.p_kind, s.p_key, s.payload, s.payload_bytes, s.headers, s.priority, s.delay_seconds, s.scheduled_at,
             s.attempts, s.max_attempts
         into v_kind, v_key, v_payload, v_bytes, v_headers, v_priority, v_delay, v_at, v_attempts, v_max_attempts
         from queue_stage s where s.id = v_id;
         call _queue_push_inbox_row(v_kind, v_key, v_payload, v_bytes, v_headers, v_priority, v_delay, v_at, v_attempts,
             v_max_attempts);
-    end loop;
-    close c;
+    end loop; end; close c;
 end;
 --;
 -- calls: _queue_check_key, _queue_fail
@@ -8893,8 +8588,7 @@ create procedure _queue_stream_held(in in_source text character set utf8mb4 coll
 in_source: the read; or in_stream and in_batch: the batch; what isn''t asked for is NULL.
 out_list: a JSON array of [entry, secret], in the order of the entries. out_number: how many.'
 begin
-    /*M!100600 set statement group_concat_max_len = 1000000000 for */
-    select coalesce(json_arrayagg(json_array(s.entry, s.secret)), '[]'), count(*) into out_list, out_number
+    /*M!100600 set statement group_concat_max_len = 1000000000 for */ select coalesce(json_arrayagg(json_array(s.entry, s.secret)), '[]'), count(*) into out_list, out_number
     from (
         select cast(left(r.receipt, char_length(r.receipt) - 33) as signed) as entry, right(r.receipt, 32) as secret
         from (
@@ -8917,7 +8611,6 @@ Result: how many.
 Locks: the parts in which something was lost.
 differs: the result is a parameter, out_lost.'
 begin
-    declare v_done boolean default false;
     declare v_source varchar(230) character set utf8mb4 collate /*!80017 utf8mb4_0900_bin *//*M!100600 utf8mb4_nopad_bin */;
     declare v_part int;
     declare v_old, v_list, v_receipts longtext character set utf8mb4;
@@ -8926,17 +8619,10 @@ begin
         union all
         select p.source, p.part, p.receipts from queue_stream_part p where p.stream = in_stream and p.batch = in_batch;
     set out_lost = 0;
-    open c;
-    parts: loop
-        begin
-            declare continue handler for not found set v_done = true;
-            fetch c into v_source, v_part, v_old;
-        end;
-        if v_done then
-            leave parts;
-        end if;
-        /*M!100600 set statement group_concat_max_len = 1000000000 for */
-        select coalesce(json_arrayagg(s.receipt), '[]') into v_receipts
+    open c; begin declare v_over boolean default false; each_c: loop
+    begin declare continue handler for not found set v_over = true; fetch c into v_source, v_part, v_old; end;
+    if v_over then leave each_c; end if;
+        /*M!100600 set statement group_concat_max_len = 1000000000 for */ select coalesce(json_arrayagg(s.receipt), '[]') into v_receipts
         from (
             select r.receipt
             from json_table(v_old, '$[*]'
@@ -8950,8 +8636,7 @@ begin
             set out_lost = out_lost + json_length(v_old) - json_length(v_receipts);
             update queue_stream_part p set p.receipts = v_receipts where p.source = v_source and p.part = v_part;
         end if;
-    end loop;
-    close c;
+    end loop; end; close c;
 end;
 --;
 -- calls: _queue_check_nack, _queue_fail, _queue_nack
@@ -8965,7 +8650,6 @@ out_failed: how many.
 Errors: PQ002, PQ005.
 Locks: as _queue_nack.'
 begin
-    declare v_done boolean default false;
     declare v_bad, v_options longtext character set utf8mb4;
     declare v_entry bigint;
     declare v_secret binary(16);
@@ -8993,20 +8677,13 @@ begin
         call _queue_fail('PQ005', 'failed', substr(v_bad, 2), 'must be what queue_stream_reserve answered');
     end if;
     set out_failed = 0;
-    open c;
-    messages: loop
-        begin
-            declare continue handler for not found set v_done = true;
-            fetch c into v_entry, v_secret, v_options;
-        end;
-        if v_done then
-            leave messages;
-        end if;
+    open c; begin declare v_over boolean default false; each_c: loop
+    begin declare continue handler for not found set v_over = true; fetch c into v_entry, v_secret, v_options; end;
+    if v_over then leave each_c; end if;
         call _queue_check_nack(v_options);
         call _queue_nack(v_entry, v_secret, v_options, in_now, v_outcome);
         set out_failed = out_failed + (v_outcome <> 'lost');
-    end loop;
-    close c;
+    end loop; end; close c;
 end;
 --;
 -- calls: _queue_check_key, _queue_check_options, _queue_integer, _queue_stage_prune, _queue_stage_remove,
@@ -9202,12 +8879,12 @@ begin
         on duplicate key update plan = queue_stream_plan.plan + 1, begun_at = v_now;
         -- whoever was handing out has ended or waits for this row
         select l.plan into v_plan from queue_stream_plan l where l.source = in_source for update;
-        select json_arrayagg(s.part) into v_parts
+        /*M!100600 set statement group_concat_max_len = 1000000000 for */ select json_arrayagg(s.part) into v_parts
         from (
             select p.part from queue_stream_part p where p.source = in_source
                 order by p.part limit 1000000000 lock in share mode) s;
         if v_parts is null then
-            select json_arrayagg(s.part) into v_parts
+            /*M!100600 set statement group_concat_max_len = 1000000000 for */ select json_arrayagg(s.part) into v_parts
             from (
                 select distinct k.part from queue_stream_kept k where k.source = in_source
                     order by k.part limit 1000000000) s;
@@ -9283,7 +8960,7 @@ begin
         end if;
         call queue_now(v_now);
         -- what it handed out before, too: a source may have been of another kind then
-        select json_arrayagg(s.p_kind) into v_kinds
+        /*M!100600 set statement group_concat_max_len = 1000000000 for */ select json_arrayagg(s.p_kind) into v_kinds
         from (
             select in_kind as p_kind
             union select k.p_kind from queue_stream_kept k where k.source = v_source and k.part = in_part
@@ -9320,8 +8997,7 @@ begin
                 call _queue_reserve(in_kind, concat(left(in_stream, 160), '/', in_batch, '/', in_part), in_max_messages,
                     v_options, v_entry, v_entries, v_seed);
                 set v_entries = coalesce(v_entries, json_array(v_entry + 0));
-                /*M!100600 set statement group_concat_max_len = 1000000000 for */
-                select coalesce(json_arrayagg(s.receipt), '[]') into v_receipts
+                /*M!100600 set statement group_concat_max_len = 1000000000 for */ select coalesce(json_arrayagg(s.receipt), '[]') into v_receipts
                 from (
                     select concat(q.entry, '-', lower(hex(q.secret))) as receipt
                     from json_table(v_entries, '$[*]' columns (place for ordinality, entry bigint path '$')) j
@@ -9411,15 +9087,13 @@ begin
             columns (entry bigint path '$[0]', secret char(32) character set utf8mb4 path '$[1]')) r
             straight_join delayed_queue q force index (primary) on q.entry = r.entry and q.secret = unhex(r.secret)
                 and q.reserved_by is not null;
-        /*M!100600 set statement sql_safe_updates = 0 for */
-        update json_table(v_list, '$[*]'
+        /*M!100600 set statement sql_safe_updates = 0 for */ update json_table(v_list, '$[*]'
             columns (entry bigint path '$[0]', secret char(32) character set utf8mb4 path '$[1]')) r
             straight_join delayed_queue q force index (primary) on q.entry = r.entry and q.secret = unhex(r.secret)
                 and q.semaphores is null
                 and q.reserved_by is not null
         set q.scheduled_at = v_until;
-        /*M!100600 set statement group_concat_max_len = 1000000000 for */
-        select json_arrayagg(json_array(q.entry, r.place)) into v_slots
+        /*M!100600 set statement group_concat_max_len = 1000000000 for */ select json_arrayagg(json_array(q.entry, r.place)) into v_slots
         from json_table(v_list, '$[*]'
             columns (place for ordinality, entry bigint path '$[0]',
             secret char(32) character set utf8mb4 path '$[1]')) r
@@ -9484,7 +9158,7 @@ begin
     declare v_acked, v_failed, v_lost, v_published, v_pushed, v_differing bigint;
     begin declare v_own boolean; declare v_tries int default 0; again: loop begin
         declare v_now bigint;
-        declare v_whole, v_keep, v_done boolean default false;
+        declare v_whole, v_keep boolean default false;
         declare v_number int;
         declare v_list, v_receipts longtext character set utf8mb4;
         declare v_run, v_job text character set utf8mb4 collate /*!80017 utf8mb4_0900_bin *//*M!100600 utf8mb4_nopad_bin */;
@@ -9530,19 +9204,12 @@ begin
             if json_contains_path(in_options, 'one', '$.failed') then
                 call _queue_stream_fail(json_extract(in_options, '$.failed'), v_now, v_failed);
             end if;
-            open c;
-            parts: loop
-                begin
-                    declare continue handler for not found set v_done = true;
-                    fetch c into v_receipts;
-                end;
-                if v_done then
-                    leave parts;
-                end if;
+            open c; begin declare v_over boolean default false; each_c: loop
+            begin declare continue handler for not found set v_over = true; fetch c into v_receipts; end;
+            if v_over then leave each_c; end if;
                 call _queue_ack_many(coalesce(v_receipts, '[]'), null, v_outcomes);
                 set v_acked = v_acked + char_length(replace(v_outcomes, 'l', ''));
-            end loop;
-            close c;
+            end loop; end; close c;
             set v_lost = v_number - v_acked - v_failed;
             if v_whole and v_lost > 0 then
                 call _queue_fail('PQ004', 'batch', in_batch,
@@ -9602,7 +9269,7 @@ begin
     declare v_place int default 0;
     declare v_left int default in_max;
     declare v_entry bigint;
-    declare v_last, v_pending boolean default false;
+    declare v_pending boolean;
     declare v_attempts, v_most, v_defined int;
     declare v_none decimal(30,6);
     declare v_error longtext character set utf8mb4 default concat('worker ', in_worker, ' is gone');
@@ -9611,15 +9278,13 @@ begin
             straight_join delayed_queue q force index (primary) on q.entry = j.entry
         order by q.p_key, q.p_kind;
     if in_kinds is null then
-        /*M!100600 set statement group_concat_max_len = 1000000000 for */
-        select json_arrayagg(h.entry) into v_list
+        /*M!100600 set statement group_concat_max_len = 1000000000 for */ select json_arrayagg(h.entry) into v_list
         from (select q.entry from delayed_queue q where q.reserved_by = in_worker
             and q.scheduled_at > in_now limit in_max) h;
     end if;
     while v_place < json_length(in_kinds) and v_left > 0 do
         set v_kind = json_unquote(json_extract(in_kinds, concat('$[', v_place, ']'))), v_place = v_place + 1;
-        /*M!100600 set statement group_concat_max_len = 1000000000 for */
-        select json_arrayagg(h.entry) into v_more
+        /*M!100600 set statement group_concat_max_len = 1000000000 for */ select json_arrayagg(h.entry) into v_more
         from (
             select q.entry from delayed_queue q force index (delayed_queue_ready)
             where q.ready_kind = v_kind and q.reserved_by = in_worker and q.scheduled_at > in_now limit v_left) h;
@@ -9629,8 +9294,7 @@ begin
     select count(distinct j.entry) into v_left
     from json_table(coalesce(v_list, '[]'), '$[*]' columns (entry bigint path '$')) j;
     -- what was read may have changed since
-    /*M!100600 set statement group_concat_max_len = 1000000000 for */
-    select json_arrayagg(l.entry), count(*) into v_list, out_freed
+    /*M!100600 set statement group_concat_max_len = 1000000000 for */ select json_arrayagg(l.entry), count(*) into v_list, out_freed
     from (
         select q.entry
         from (select distinct j.entry
@@ -9645,15 +9309,9 @@ begin
         from json_table(v_list, '$[*]' columns (entry bigint path '$')) j
             straight_join delayed_queue q force index (primary) on q.entry = j.entry
         group by q.p_kind;
-        open c;
-        messages: loop
-            begin
-                declare continue handler for not found set v_last = true;
-                fetch c into v_entry;
-            end;
-            if v_last then
-                leave messages;
-            end if;
+        open c; begin declare v_over boolean default false; each_c: loop
+        begin declare continue handler for not found set v_over = true; fetch c into v_entry; end;
+        if v_over then leave each_c; end if;
             select q.p_kind, q.attempts, q.max_attempts, q.pending, q.errors, q.semaphores
             into v_kind, v_attempts, v_most, v_pending, v_errors, v_semaphores
             from delayed_queue q where q.entry = v_entry for update;
@@ -9676,8 +9334,7 @@ begin
                 where q.entry = v_entry;
                 call _queue_permits_note(v_entry, v_semaphores);
             end if;
-        end loop;
-        close c;
+        end loop; end; close c;
     end if;
 end;
 --;
@@ -9715,14 +9372,14 @@ begin
     set out_reaped = '[]';
     call _queue_server_run(v_run);
     -- the server was away: whoever was there before has its timeout to come back
-    select json_arrayagg(o.worker) into v_away
+    /*M!100600 set statement group_concat_max_len = 1000000000 for */ select json_arrayagg(o.worker) into v_away
     from (
         select w.worker from queue_worker w
         where w.server_run not in (0, v_run)
             and (w.session_lock is not null or w.heartbeat_at + w.timeout_seconds * 1000000 <= in_now)
         for update skip locked) o;
     if v_away is not null then
-        update json_table(v_away, '$[*]' columns (worker varchar(200) character set utf8mb4 collate /*!80017 utf8mb4_0900_bin *//*M!100600 utf8mb4_nopad_bin */ path '$')) j
+        /*M!100600 set statement sql_safe_updates = 0 for */ update json_table(v_away, '$[*]' columns (worker varchar(200) character set utf8mb4 collate /*!80017 utf8mb4_0900_bin *//*M!100600 utf8mb4_nopad_bin */ path '$')) j
             straight_join queue_worker w force index (primary) on w.worker = j.worker
         set w.server_run = 0, w.session_lock = null, w.session_id = null, w.heartbeat_at = in_now;
     end if;
@@ -10042,15 +9699,13 @@ begin
     select max(u.used_at) into v_used from queue_use u where u.p_kind = in_kind;
     if coalesce(v_used <= in_now - in_expires * 250000, true) then
         insert into queue_use (id, p_kind, used_at) values (uuid_short(), in_kind, in_now);
-        /*M!100600 set statement group_concat_max_len = 1000000000 for */
-        select json_arrayagg(o.id) into v_old
+        /*M!100600 set statement group_concat_max_len = 1000000000 for */ select json_arrayagg(o.id) into v_old
         from (
             select u.id from queue_use u force index (queue_use_newest)
             where u.p_kind = in_kind and u.used_at <= in_now - in_expires * 1000000
             order by u.used_at limit 100 for update skip locked) o;
         if v_old is not null then
-            /*M!100600 set statement sql_safe_updates = 0 for */
-            delete u from json_table(v_old, '$[*]' columns (id bigint unsigned path '$')) j
+            /*M!100600 set statement sql_safe_updates = 0 for */ delete u from json_table(v_old, '$[*]' columns (id bigint unsigned path '$')) j
                 straight_join queue_use u force index (primary) on u.id = j.id;
         end if;
     end if;
@@ -10068,7 +9723,6 @@ Result: how many rows went.
 Locks: the settings of these kinds, and their messages in the order of their entries; what others have locked is left.
 differs: the result is out_gone.'
 begin
-    declare v_done boolean default false;
     declare v_kind varchar(100) character set utf8mb4 collate /*!80017 utf8mb4_0900_bin *//*M!100600 utf8mb4_nopad_bin */;
     declare v_since, v_used, v_left, v_entry bigint;
     declare v_entries longtext character set utf8mb4;
@@ -10082,17 +9736,16 @@ begin
         order by k.p_kind;
     declare m cursor for
         select j.entry from json_table(v_entries, '$[*]' columns (entry bigint path '$')) j order by j.entry;
-    declare continue handler for not found set v_done = true;
+    declare continue handler for not found begin end;
     set out_gone = 0;
-    open c;
-    kinds: loop
-        fetch c into v_kind, v_since;
-        if v_done or out_gone >= in_max then
+    open c; begin declare v_over boolean default false; kinds: loop
+    begin declare continue handler for not found set v_over = true; fetch c into v_kind, v_since; end;
+    if v_over then leave kinds; end if;
+        if out_gone >= in_max then
             leave kinds;
         end if;
         set v_left = null, v_used = null;
         select k.expires_seconds into v_left from queue_kind k where k.p_kind = v_kind for update skip locked;
-        set v_done = false;
         if v_left is null then
             iterate kinds;
         end if;
@@ -10105,24 +9758,19 @@ begin
             iterate kinds;
         end if;
         set v_left = in_max - out_gone, v_entries = null;
-        /*M!100600 set statement group_concat_max_len = 1000000000 for */
-        select json_arrayagg(o.entry) into v_entries
+        /*M!100600 set statement group_concat_max_len = 1000000000 for */ select json_arrayagg(o.entry) into v_entries
         from (
             select q.entry from delayed_queue q force index (delayed_queue_key)
             where q.p_kind = v_kind and greatest(q.created_at, coalesce(q.reserved_at, 0)) <= v_since
                 and (q.reserved_at is null or q.scheduled_at <= in_now)
             order by q.entry limit v_left for update skip locked) o;
         if v_entries is not null then
-            open m;
-            messages: loop
-                fetch m into v_entry;
-                if v_done then
-                    leave messages;
-                end if;
+            open m; begin declare v_over boolean default false; each_m: loop
+            begin declare continue handler for not found set v_over = true; fetch m into v_entry; end;
+            if v_over then leave each_m; end if;
                 call _queue_end(v_entry, 'dropped', null, in_now);
-            end loop;
-            close m;
-            set out_gone = out_gone + json_length(v_entries), v_done = false;
+            end loop; end; close m;
+            set out_gone = out_gone + json_length(v_entries);
         end if;
         set v_used = null;
         select min(q.entry) into v_used from delayed_queue q force index (delayed_queue_key) where q.p_kind = v_kind;
@@ -10133,8 +9781,7 @@ begin
             delete k from queue_kind k where k.p_kind = v_kind;
             set out_gone = out_gone + 1;
         end if;
-    end loop;
-    close c;
+    end loop; end; close c;
 end;
 --;
 -- calls: _queue_check_kind, _queue_check_roles, _queue_lock_kinds
@@ -10348,7 +9995,6 @@ begin
     declare v_dead_letter_kind varchar(100) character set utf8mb4 collate /*!80017 utf8mb4_0900_bin *//*M!100600 utf8mb4_nopad_bin */;
     declare continue handler for not found begin end;
     begin declare v_own boolean; declare v_tries int default 0; again: loop begin
-        declare v_done boolean default false;
         declare c cursor for
             select q.entry from delayed_queue q force index (delayed_queue_key) where q.p_kind = in_kind
                 order by q.entry;
@@ -10359,23 +10005,16 @@ begin
         call _queue_check_kind(in_kind, 100, 'kind');
         call _queue_check_roles(json_array(in_kind));
         call _queue_lock_kinds();
-        open c;
-        messages: loop
-            begin
-                declare continue handler for not found set v_done = true;
-                fetch c into v_entry;
-            end;
-            if v_done then
-                leave messages;
-            end if;
+        open c; begin declare v_over boolean default false; each_c: loop
+        begin declare continue handler for not found set v_over = true; fetch c into v_entry; end;
+        if v_over then leave each_c; end if;
             set v_free = null;
             select q.entry into v_free from delayed_queue q
             where q.entry = v_entry and (q.reserved_at is null or q.scheduled_at <= v_now) for update;
             if v_free is not null then
                 call _queue_end(v_free, 'dropped', null, v_now);
             end if;
-        end loop;
-        close c;
+        end loop; end; close c;
         select min(q.entry) into v_held from delayed_queue q force index (delayed_queue_key)
         where q.p_kind = in_kind and q.reserved_at is not null and q.scheduled_at > v_now lock in share mode;
         if v_held is not null then
@@ -10458,8 +10097,7 @@ out_folded: the result.'
 begin
     declare v_ids longtext character set utf8mb4;
     declare v_kinds int;
-    /*M!100600 set statement group_concat_max_len = 1000000000 for */
-    select json_arrayagg(o.id) into v_ids
+    /*M!100600 set statement group_concat_max_len = 1000000000 for */ select json_arrayagg(o.id) into v_ids
     from (select c.id from queue_count c order by c.id limit in_max for update skip locked) o;
     select count(distinct c.p_kind) into v_kinds
     from json_table(coalesce(v_ids, '[]'), '$[*]' columns (id bigint unsigned path '$')) j
@@ -10471,8 +10109,7 @@ begin
             sum(c.moved), sum(c.dead), sum(c.expired), sum(c.lost)
         from json_table(v_ids, '$[*]' columns (id bigint unsigned path '$')) j
             straight_join queue_count c force index (primary) on c.id = j.id group by c.p_kind;
-        /*M!100600 set statement sql_safe_updates = 0 for */
-        delete c from json_table(v_ids, '$[*]' columns (id bigint unsigned path '$')) j
+        /*M!100600 set statement sql_safe_updates = 0 for */ delete c from json_table(v_ids, '$[*]' columns (id bigint unsigned path '$')) j
             straight_join queue_count c force index (primary) on c.id = j.id;
     end if;
 end;
@@ -10497,21 +10134,18 @@ begin
     declare continue handler for not found begin end;
     select k.history_seconds, k.dedup_seconds into v_history, v_dedup from queue_kind k where k.p_kind = in_kind;
     set v_since = if(v_history = 0, 9223372036854775807, in_now - v_history * 1000000);
-    /*M!100600 set statement group_concat_max_len = 1000000000 for */
-    select json_arrayagg(json_array(o.finished_at, o.entry)), count(*) into v_found, out_pruned
+    /*M!100600 set statement group_concat_max_len = 1000000000 for */ select json_arrayagg(json_array(o.finished_at, o.entry)), count(*) into v_found, out_pruned
     from (
         select h.finished_at, h.entry from queue_history h force index (primary)
         where h.p_kind = in_kind and h.finished_at <= v_since
             order by h.finished_at, h.entry limit in_max for update skip locked) o;
     if v_found is not null then
-        /*M!100600 set statement sql_safe_updates = 0 for */
-        delete h from json_table(v_found, '$[*]' columns (finished_at bigint path '$[0]', entry bigint path '$[1]')) j
+        /*M!100600 set statement sql_safe_updates = 0 for */ delete h from json_table(v_found, '$[*]' columns (finished_at bigint path '$[0]', entry bigint path '$[1]')) j
             straight_join queue_history h force index (primary) on h.p_kind = in_kind and h.finished_at = j.finished_at
                 and h.entry = j.entry;
     end if;
     set v_since = if(v_dedup = 0, 9223372036854775807, in_now - v_dedup * 1000000), v_left = in_max - out_pruned;
-    /*M!100600 set statement group_concat_max_len = 1000000000 for */
-    select json_arrayagg(o.p_key) into v_found
+    /*M!100600 set statement group_concat_max_len = 1000000000 for */ select json_arrayagg(o.p_key) into v_found
     from (
         select d.p_key
         from (
@@ -10520,8 +10154,7 @@ begin
             straight_join queue_dedup d force index (primary) on d.p_kind = in_kind and d.p_key = j.p_key
         where d.ended_at <= v_since for update /*!80000 of d */ skip locked) o;
     if v_found is not null then
-        /*M!100600 set statement sql_safe_updates = 0 for */
-        delete d from json_table(v_found, '$[*]' columns (p_key varchar(200) character set utf8mb4 collate /*!80017 utf8mb4_0900_bin *//*M!100600 utf8mb4_nopad_bin */ path '$')) j
+        /*M!100600 set statement sql_safe_updates = 0 for */ delete d from json_table(v_found, '$[*]' columns (p_key varchar(200) character set utf8mb4 collate /*!80017 utf8mb4_0900_bin *//*M!100600 utf8mb4_nopad_bin */ path '$')) j
             straight_join queue_dedup d force index (primary) on d.p_kind = in_kind and d.p_key = j.p_key;
         set out_pruned = out_pruned + json_length(v_found);
     end if;
@@ -10651,12 +10284,10 @@ begin
         -- epochs that no server is in any more
         select min(n.epoch) into v_before
             from (select e.epoch from queue_epoch e order by e.epoch desc, e.id desc limit 100) n;
-        /*M!100600 set statement group_concat_max_len = 1000000000 for */
-        select json_arrayagg(json_array(o.epoch, o.id)) into v_old
+        /*M!100600 set statement group_concat_max_len = 1000000000 for */ select json_arrayagg(json_array(o.epoch, o.id)) into v_old
         from (select e.epoch, e.id from queue_epoch e where e.epoch < v_before
             order by e.epoch, e.id limit 1000 for update skip locked) o;
-        /*M!100600 set statement sql_safe_updates = 0 for */
-        delete e from json_table(coalesce(v_old, '[]'), '$[*]'
+        /*M!100600 set statement sql_safe_updates = 0 for */ delete e from json_table(coalesce(v_old, '[]'), '$[*]'
             columns (epoch bigint path '$[0]', id bigint path '$[1]')) j
             straight_join queue_epoch e force index (primary) on e.epoch = j.epoch and e.id = j.id;
         call _queue_commit(v_own);

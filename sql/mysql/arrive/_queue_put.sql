@@ -19,7 +19,7 @@ created or replaced.
 Locks: the message of that key, where in_on_duplicate changes it; waits for a transaction that is putting the same key.
 differs: a row can''t be a parameter here. out_entry: the number of the entry, which comes from _queue_epoch, so that a
 batch can have its numbers before its keys are put in, and LAST_INSERT_ID() stays that of the caller. NULL: a new one.
-Whoever gives one has many, and sees to their index, group, order keys and log when all are in. The memory of keys is
+Whoever gives one has many, and sees to their index, group, turns and log when all are in. The memory of keys is
 read again once the message is in, by a locking read, which sees what is committed.'
 begin
     declare v_many boolean default out_entry is not null;
@@ -65,14 +65,9 @@ begin
             in_route, in_member, in_order, in_semaphores)
         on duplicate key update entry = delayed_queue.entry;
         -- looked at, because how many rows have changed depends on the client's flags
-        if v_many then
-            select count(*) into v_created from delayed_queue q
-            where q.entry = out_entry and q.p_kind = in_kind and q.p_key = in_key;
-        else
-            select count(*), max(k.filter_index), max(k.log_seconds > 0) into v_created, v_filter, v_logs
-            from delayed_queue q left join queue_kind k on k.p_kind = q.p_kind
-            where q.entry = out_entry and q.p_kind = in_kind and q.p_key = in_key;
-        end if;
+        select count(*), max(k.filter_index), max(k.log_seconds > 0) into v_created, v_filter, v_logs
+        from delayed_queue q left join queue_kind k on k.p_kind = q.p_kind
+        where q.entry = out_entry and q.p_kind = in_kind and q.p_key = in_key;
         if v_created > 0 then
             set out_scheduled_at = in_scheduled_at, out_outcome = 'created';
             leave put;
@@ -109,10 +104,10 @@ begin
         update queue_group_member m set m.entry = out_entry, m.error = null
         where m.member = in_member and m.done_at is null;
     end if;
-    if out_outcome = 'created' and in_semaphores is not null then
-        call _queue_line_up(out_entry);
-    elseif out_outcome = 'created' and in_order is not null and not v_many then
-        call _queue_join_line(json_array(json_array(out_entry + 0, 'pushed')));
+    if out_outcome = 'created' and in_order is not null and not v_many then
+        call _queue_join_line(json_array(out_entry + 0));
+    elseif out_outcome = 'created' and in_semaphores is not null and not v_many then
+        call _queue_line_up(json_array(out_entry + 0));
     end if;
     if out_outcome = 'created' and in_group is not null and not v_many then
         call _queue_enrol(json_array(json_array(out_entry + 0, 'pushed', in_group)));

@@ -67,7 +67,7 @@ begin
             q.reserved_at = null, q.reserved_by = null, q.secret = null
         where q.entry = v_entry;
         if v_guarded then
-            call _queue_line_up(v_entry);
+            call _queue_line_up(json_array(v_entry + 0));
         end if;
         set out_outcome = 'replaced';
     end if;

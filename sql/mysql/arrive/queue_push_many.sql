@@ -1,5 +1,4 @@
--- calls: _queue_check_json, _queue_check_kind, _queue_check_roles, _queue_fail, _queue_push_batch,
---     _queue_push_options, _queue_push_plain, queue_now
+-- calls: _queue_check_json, _queue_check_kind, _queue_fail, _queue_push_batch, queue_now
 drop procedure if exists queue_push_many;
 delimiter $$
 create procedure queue_push_many(in in_kind text collate exact, in in_messages longtext character set utf8mb4,
@@ -17,13 +16,7 @@ the keys, so that overlapping batches don''t deadlock.'
 begin
     declare v_outcomes, v_made longtext character set ascii;
     begin atomic
-        declare v_now, v_at bigint;
-        declare v_keeps, v_draining, v_restricted boolean default false;
-        declare v_headers, v_none longtext character set utf8mb4;
-        declare v_priority smallint;
-        declare v_attempts, v_max_attempts int;
-        declare v_on_duplicate varchar(20) character set utf8mb4;
-        declare continue handler for not found begin end;
+        declare v_now bigint;
         set v_outcomes = null, v_made = null;
         call queue_now(v_now);
         call _queue_check_kind(in_kind, 95, 'kind');
@@ -35,27 +28,7 @@ begin
             call _queue_fail('PQ001', 'messages', in_messages,
                 'must be a JSON array of {key, payload, and push options}');
         end if;
-        call _queue_push_options(in_options, v_now, v_at, v_priority, v_headers, v_attempts, v_max_attempts,
-            v_on_duplicate, v_none, v_none, v_none);
-        select k.payload_shape is not null or k.dedup_seconds > 0 or k.filter_index
-            or k.log_seconds > 0, k.draining, k.roles is not null
-        into v_keeps, v_draining, v_restricted
-        from queue_kind k where k.p_kind = in_kind;
-        if v_restricted then
-            call _queue_check_roles(json_array(in_kind));
-        end if;
-        if v_draining then
-            call _queue_fail('PQ004', 'kind', in_kind, 'takes in nothing while it is drained');
-        end if;
-        if @pyqueue_own and v_on_duplicate = 'ignore' and not v_keeps
-            and json_contains_path(in_options, 'one', '$.route', '$.group', '$.order_key', '$.semaphores') is not true
-            and json_depth(in_messages) <= 33 then
-            call _queue_push_plain(in_kind, in_messages, v_now, v_at, v_priority, v_headers, v_attempts, v_max_attempts,
-                v_outcomes);
-        end if;
-        if v_outcomes is null then
-            call _queue_push_batch(in_kind, in_messages, in_options, v_now, v_outcomes, v_made);
-        end if;
+        call _queue_push_batch(in_kind, in_messages, in_options, v_now, v_outcomes, v_made);
     end atomic;
     select coalesce(r.p_key, substr(v_made, 36 * r.place - 35, 36)) as p_key,
         case substr(v_outcomes, r.place, 1) when 'c' then 'created' when 'r' then 'replaced' when 'h' then 'held'

@@ -27,7 +27,6 @@ begin
     if v_bad is not null then
         call _queue_fail('PQ005', 'receipts', v_bad, 'must be what queue_reserve answered');
     end if;
-    /*M!100600 set statement group_concat_max_len = 1000000000 for */
     select coalesce(json_arrayagg(json_array(s.entry, s.secret, s.n)), '[]') into out_list
     from (
         select cast(left(r.receipt, char_length(r.receipt) - 33) as signed) as entry, right(r.receipt, 32) as secret,

@@ -8,13 +8,11 @@ Locks: their rows; what others have locked is left.
 differs: NULL for in_before: all.'
 begin
     declare v_ids longtext character set utf8mb4;
-    /*M!100600 set statement group_concat_max_len = 1000000000 for */
     select json_arrayagg(c.id) into v_ids
     from (
         select o.id from queue_cursor o force index (queue_cursor_kind)
         where o.p_kind = in_kind and o.id + 0 < coalesce(in_before, 18446744073709551615) for update skip locked) c;
     if v_ids is not null then
-        /*M!100600 set statement sql_safe_updates = 0 for */
         delete c from json_table(v_ids, '$[*]' columns (id bigint unsigned path '$')) j
             straight_join queue_cursor c force index (primary) on c.id = j.id;
     end if;

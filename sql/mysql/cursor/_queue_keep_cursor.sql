@@ -18,7 +18,6 @@ keep: begin
     declare v_lane, v_rank int default 0;
     declare v_took bigint default in_took;
     declare v_last, v_due, v_again, v_id bigint;
-    declare v_done boolean default false;
     declare c cursor for -- as they are now: an old snapshot may have them without a place
         select r.ready_rank, max(r.ready_at)
         from (
@@ -62,15 +61,7 @@ keep: begin
     set v_cursor = json_set(v_cursor, '$.due', v_due + 0, '$.due_newer',
         least(json_extract(v_cursor, '$.due_newer') + 0, v_due), '$.due_older',
         least(json_extract(v_cursor, '$.due_older') + 0, v_due));
-    open c;
-    lanes: loop
-        begin
-            declare continue handler for not found set v_done = true;
-            fetch c into v_rank, v_last;
-        end;
-        if v_done then
-            leave lanes;
-        end if;
+    for each c into v_rank, v_last do
         while json_extract(v_cursor, concat(v_path, '.rank')) < v_rank do
             set v_lane = v_lane + 1, v_path = concat('$.lanes[', v_lane, ']');
         end while;
@@ -83,8 +74,7 @@ keep: begin
                 json_object('rank', v_rank + 0, 'place', v_last + 0, 'newer', v_last - 3000000, 'older',
                 v_last - 3000000));
         end if;
-    end loop;
-    close c;
+    end each;
     if in_start >= json_extract(v_cursor, '$.turn_at') then
         -- the marks move on to where the cursor is now, every 3 s
         set v_cursor = json_set(v_cursor, '$.turn_at', in_start + 3000000, '$.due_older',

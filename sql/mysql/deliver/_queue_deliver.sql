@@ -81,7 +81,6 @@ begin
                     q.deliveries = q.deliveries + 1, q.reserved_by = v_worker, q.secret = unhex(left(out_seed, 32))
                 where q.entry = out_entry;
             else
-                /*M!100600 set statement sql_safe_updates = 0 for */
                 update json_table(out_entries, '$[*]' columns (entry bigint path '$')) j
                     straight_join delayed_queue q force index (primary) on q.entry = j.entry
                 set q.scheduled_at = v_until, q.reserved_at = in_now, q.attempts = q.attempts + 1,

@@ -13,7 +13,7 @@ out_ended: how many that were. out_expired: how many of them were expired holds.
 differs: PostgreSQL''s ends what is left once the deliverable ones are held.'
 begin
     declare v_entry bigint;
-    declare v_pending, v_last, v_held, v_done boolean default false;
+    declare v_pending, v_last, v_held boolean default false;
     declare v_payload, v_misfit longtext character set utf8mb4;
     declare c cursor for -- dead letters are put in in the order of their keys, as everywhere
         select q.entry, q.pending is not null, q.attempts >= coalesce(q.max_attempts, in_most),
@@ -22,15 +22,7 @@ begin
             straight_join delayed_queue q force index (primary) on q.entry = j.entry
         order by q.p_key, q.p_kind for update /*!80000 of q */;
     set out_ended = 0, out_expired = 0;
-    open c;
-    messages: loop
-        begin
-            declare continue handler for not found set v_done = true;
-            fetch c into v_entry, v_pending, v_last, v_held;
-        end;
-        if v_done then
-            leave messages;
-        end if;
+    for each c into v_entry, v_pending, v_last, v_held do
         set v_misfit = null;
         if in_shape is not null and not v_pending then
             -- a cursor over it would be a file
@@ -45,7 +37,6 @@ begin
         if v_pending or v_last or v_misfit is not null then
             set out_ended = out_ended + 1, out_expired = out_expired + v_held;
         end if;
-    end loop;
-    close c;
+    end each;
 end $$
 delimiter ;

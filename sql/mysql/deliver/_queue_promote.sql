@@ -14,26 +14,22 @@ begin
     declare v_entries longtext character set utf8mb4;
     declare v_most int default greatest(in_max, 20);
     -- the best of what has come due, and few of them: a transaction that stays open keeps them from others
-    /*M!100600 set statement group_concat_max_len = 1000000000 for */
     select json_arrayagg(b.entry) into v_entries
     from (
         select c.entry from (
             select d.entry, d.priority, d.due_at from delayed_queue d force index (delayed_queue_due)
             where d.p_kind = in_kind and d.due_at between in_low and in_high order by d.due_at limit 1000) c
         order by c.priority desc, c.due_at, c.entry limit v_most) b;
-    /*M!100600 set statement group_concat_max_len = 1000000000 for */
     select json_arrayagg(l.entry), min(greatest(l.due_at, in_floor)) into v_entries, out_first
     from (
         select q.entry, q.due_at from json_table(coalesce(v_entries, '[]'), '$[*]' columns (entry bigint path '$')) j
             straight_join delayed_queue q force index (primary) on q.entry = j.entry
         where q.p_kind = in_kind and q.due_at <= in_high for update /*!80000 of q */ skip locked) l;
     if v_entries is null then -- another transaction has all of these: the first of the others
-        /*M!100600 set statement group_concat_max_len = 1000000000 for */
         select json_arrayagg(c.entry) into v_entries
         from (
             select d.entry from delayed_queue d force index (delayed_queue_due)
             where d.p_kind = in_kind and d.due_at between in_low and in_high order by d.due_at limit 1000) c;
-        /*M!100600 set statement group_concat_max_len = 1000000000 for */
         select json_arrayagg(l.entry), min(greatest(l.due_at, in_floor)) into v_entries, out_first
         from (
             select q.entry, q.due_at
@@ -42,7 +38,6 @@ begin
             where q.p_kind = in_kind and q.due_at <= in_high limit v_most for update /*!80000 of q */ skip locked) l;
     end if;
     if v_entries is not null then
-        /*M!100600 set statement sql_safe_updates = 0 for */
         update json_table(v_entries, '$[*]' columns (place for ordinality, entry bigint path '$')) j
             straight_join delayed_queue q force index (primary) on q.entry = j.entry
         set q.ready_rank = -q.priority, q.ready_at = greatest(q.due_at, in_floor + j.place), q.due_at = null;

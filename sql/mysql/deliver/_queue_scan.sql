@@ -19,7 +19,6 @@ begin
         from delayed_queue q force index (delayed_queue_ready) where q.ready_kind = in_kind and q.scheduled_at <= in_now
         order by q.ready_rank, q.ready_at, q.entry limit 1 for update skip locked;
     else
-        /*M!100600 set statement group_concat_max_len = 1000000000 for */
         select json_arrayagg(r.entry), count(*), count(r.reserved_at), coalesce(sum(r.ends), 0)
         into out_entries, out_number, out_expired, out_ends
         from (

@@ -20,7 +20,6 @@ begin
         where q.ready_kind = in_kind and q.ready_rank = in_rank and q.ready_at >= in_from and q.scheduled_at <= in_now
         order by q.ready_at, q.entry limit 1 for update skip locked;
     else
-        /*M!100600 set statement group_concat_max_len = 1000000000 for */
         select json_arrayagg(r.entry), count(*), count(r.reserved_at), coalesce(sum(r.ends), 0), max(r.ready_at)
         into out_entries, out_number, out_expired, out_ends, out_last
         from (

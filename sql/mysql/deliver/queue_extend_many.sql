@@ -16,7 +16,6 @@ begin
     declare v_list, v_slots longtext character set utf8mb4;
     declare v_outcomes longtext character set ascii;
     begin atomic
-        declare v_done boolean default false;
         declare c cursor for
             select q.entry, r.place, q.semaphores is not null
             from json_table(v_list, '$[*]'
@@ -30,23 +29,14 @@ begin
         call _queue_check_seconds(in_seconds);
         set v_until = v_now + cast(round(in_seconds * 1000000) as signed);
         set v_outcomes = repeat('l', v_number), v_slots = null;
-        open c;
-        messages: loop
-            begin
-                declare continue handler for not found set v_done = true;
-                fetch c into v_entry, v_place, v_guarded;
-            end;
-            if v_done then
-                leave messages;
-            end if;
+        for each c into v_entry, v_place, v_guarded do
             if v_guarded then
                 set v_slots = json_array_append(coalesce(v_slots, '[]'), '$', json_array(v_entry + 0, v_place));
             else
                 update delayed_queue q set q.scheduled_at = v_until where q.entry = v_entry;
                 set v_outcomes = insert(v_outcomes, v_place, 1, 'e');
             end if;
-        end loop;
-        close c;
+        end each;
         if v_slots is not null then
             call _queue_extend_with_permits(v_slots, in_seconds, v_now, v_outcomes);
         end if;

@@ -36,7 +36,7 @@ begin
             set out_outcome = 'acked';
             if v_order is not null then
                 call queue_now(v_now);
-                call _queue_advance(v_kind, v_order, v_entry, v_now);
+                call _queue_advance(json_array(json_array(v_kind, v_order, v_entry + 0)), v_now);
             elseif v_semaphores is not null then
                 call _queue_permits_note(v_entry, v_semaphores);
             end if;

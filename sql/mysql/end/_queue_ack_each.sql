@@ -16,7 +16,6 @@ begin
     declare v_entry, v_member bigint;
     declare v_secret binary(16);
     declare v_place int;
-    declare v_done boolean default false;
     declare v_kind, v_to_kind varchar(100) collate exact;
     declare v_to longtext collate exact;
     declare v_outcome varchar(10) character set utf8mb4;
@@ -36,7 +35,6 @@ begin
     if json_contains_path(in_options, 'one', '$.to') then
         call _queue_text(in_options, 'to', v_to);
     end if;
-    /*M!100600 set statement group_concat_max_len = 1000000000 for */
     select json_arrayagg(json_array(t.entry)) into v_targets
     from json_table(in_list, '$[*]'
         columns (entry bigint path '$[0]', secret char(32) character set utf8mb4 path '$[1]')) r
@@ -47,15 +45,8 @@ begin
         call _queue_lock(json_merge_preserve(in_list, coalesce(v_targets, '[]')));
     end if;
     set v_move = json_set(json_remove(coalesce(nullif(in_options, 'null'), '{}'), '$.to'), '$.next', true);
-    open c;
-    messages: loop
-        begin
-            declare continue handler for not found set v_done = true;
-            fetch c into v_entry, v_secret, v_place, v_kind, v_to_kind, v_member;
-        end;
-        if v_done then
-            leave messages;
-        elseif v_to_kind is null then
+    for each c into v_entry, v_secret, v_place, v_kind, v_to_kind, v_member do
+        if v_to_kind is null then
             set v_outcome = 'acked';
             call _queue_end(v_entry, 'acked', null, in_now);
             if v_member is not null then
@@ -69,8 +60,7 @@ begin
             update queue_history h set h.result = json_extract(in_options, '$.result')
             where h.p_kind = v_kind and h.finished_at = in_now and h.entry = v_entry;
         end if;
-    end loop;
-    close c;
+    end each;
     if v_members is not null then
         call _queue_members_end(v_members, 'acked', json_extract(in_options, '$.result'), in_now);
     end if;

@@ -10,7 +10,7 @@ differs: on PostgreSQL queue_ack_many is called itself: a function needs no tran
 begin
     declare v_now bigint;
     declare v_number, v_place, v_held int;
-    declare v_keeps, v_each, v_done boolean default false;
+    declare v_keeps, v_each boolean default false;
     declare v_list, v_entries, v_places longtext character set utf8mb4;
     declare c cursor for select j.place from json_table(v_places, '$[*]' columns (place int path '$')) j;
     call _queue_receipts(in_receipts, v_list, v_number);
@@ -19,7 +19,6 @@ begin
     end if;
     call queue_now(v_now);
     set out_outcomes = repeat('l', v_number);
-    /*M!100600 set statement group_concat_max_len = 1000000000 for */
     select json_arrayagg(d.entry), json_arrayagg(d.place), count(*), coalesce(max(d.keeps), false), max(d.routed)
     into v_entries, v_places, v_held, v_keeps, v_each
     from (
@@ -39,18 +38,9 @@ begin
         if v_held = v_number then -- the most frequent call, without a loop
             set out_outcomes = repeat('a', v_number);
         else
-            open c;
-            places: loop
-                begin
-                    declare continue handler for not found set v_done = true;
-                    fetch c into v_place;
-                end;
-                if v_done then
-                    leave places;
-                end if;
+            for each c into v_place do
                 set out_outcomes = insert(out_outcomes, v_place, 1, 'a');
-            end loop;
-            close c;
+            end each;
         end if;
     end if;
 end $$

@@ -63,7 +63,7 @@ begin
         if(in_outcome = 'acked', 1, null), if(in_outcome = 'moved', 1, null), if(in_outcome = 'dead', 1, null));
     delete q from delayed_queue q where q.entry = in_entry;
     if v_order is not null then
-        call _queue_advance(v_kind, v_order, in_entry, in_now);
+        call _queue_advance(json_array(json_array(v_kind, v_order, in_entry + 0)), in_now);
     elseif v_semaphores is not null then
         call _queue_permits_note(in_entry, v_semaphores);
     end if;

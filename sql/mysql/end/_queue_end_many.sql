@@ -1,4 +1,4 @@
--- calls: _queue_advance_each, _queue_end
+-- calls: _queue_advance, _queue_end, _queue_permits_note
 -- changes: delayed_queue, queue_count, queue_dedup, queue_history
 drop procedure if exists _queue_end_many;
 delimiter $$
@@ -13,11 +13,10 @@ differs: on PostgreSQL _queue_end takes many.'
 begin
     declare v_entry bigint;
     declare v_lines, v_guarded, v_history, v_dedup longtext character set utf8mb4;
-    declare v_each, v_done boolean default false;
+    declare v_each boolean default false;
     declare c cursor for
         select j.entry from json_table(in_entries, '$[*]' columns (entry bigint path '$')) j order by j.entry;
     if in_keeps then
-        /*M!100600 set statement group_concat_max_len = 1000000000 for */
         select json_arrayagg(if(d.keeps & 1, d.entry, null)), json_arrayagg(if(d.keeps & 2, d.entry, null)),
             max(d.keeps & 4 or d.pending)
         into v_history, v_dedup, v_each
@@ -30,7 +29,6 @@ begin
             for update /*!80000 of q */) d;
     end if;
     if v_each then
-        /*M!100600 set statement group_concat_max_len = 1000000000 for */
         select json_arrayagg(json_array(q.p_kind, q.order_key)) into v_lines
         from json_table(in_entries, '$[*]' columns (entry bigint path '$')) j
             straight_join delayed_queue q force index (primary) on q.entry = j.entry and q.order_key is not null;
@@ -44,18 +42,9 @@ begin
                         on o.p_kind = j.p_kind and o.order_key = j.order_key
                 order by j.p_kind, j.order_key limit 1000000000 for update /*!80000 of o */) l;
         end if;
-        open c;
-        messages: loop
-            begin
-                declare continue handler for not found set v_done = true;
-                fetch c into v_entry;
-            end;
-            if v_done then
-                leave messages;
-            end if;
+        for each c into v_entry do
             call _queue_end(v_entry, in_outcome, null, in_now);
-        end loop;
-        close c;
+        end each;
     else
         if in_keeps then
             insert into queue_history (p_kind, p_key, entry, outcome, payload, payload_bytes, headers, priority,
@@ -77,30 +66,24 @@ begin
         from json_table(in_entries, '$[*]' columns (entry bigint path '$')) j
             straight_join delayed_queue q force index (primary) on q.entry = j.entry
         group by q.p_kind;
-        /*M!100600 set statement sql_safe_updates = 0 for */
         delete q from json_table(in_entries, '$[*]' columns (entry bigint path '$')) j
             straight_join delayed_queue q force index (primary) on q.entry = j.entry and q.order_key is null
                 and q.semaphores is null;
         if row_count() < json_length(in_entries) then -- the others stand in lines, or have permits
-            /*M!100600 set statement group_concat_max_len = 1000000000 for */
             select json_arrayagg(json_array(q.p_kind, q.order_key, q.entry)) into v_lines
             from json_table(in_entries, '$[*]' columns (entry bigint path '$')) j
                 straight_join delayed_queue q force index (primary) on q.entry = j.entry and q.order_key is not null;
-            /*M!100600 set statement group_concat_max_len = 1000000000 for */
             select json_arrayagg(q.entry) into v_guarded
             from json_table(in_entries, '$[*]' columns (entry bigint path '$')) j
                 straight_join delayed_queue q force index (primary) on q.entry = j.entry and q.semaphores is not null;
-            /*M!100600 set statement sql_safe_updates = 0 for */
             delete q from json_table(in_entries, '$[*]' columns (entry bigint path '$')) j
                 straight_join delayed_queue q force index (primary) on q.entry = j.entry;
         end if;
-        if v_guarded is not null then -- as _queue_permits_note; their permits say which semaphores they have
-            set @pyqueue_permit_entries = json_merge_preserve(convert(coalesce(@pyqueue_permit_entries,
-                '[]') using utf8mb4), v_guarded),
-                @pyqueue_permit_names = convert(coalesce(@pyqueue_permit_names, '[]') using utf8mb4);
+        if v_guarded is not null then
+            call _queue_permits_note(v_guarded, '[]');
         end if;
         if v_lines is not null then
-            call _queue_advance_each(v_lines, in_now);
+            call _queue_advance(v_lines, in_now);
         end if;
     end if;
 end $$

@@ -12,7 +12,6 @@ differs: it locks only; the cursor of queue_move_many has the order in which the
 begin
     declare v_targets longtext character set utf8mb4;
     -- keys of an entry never change: a plain read will do
-    /*M!100600 set statement group_concat_max_len = 1000000000 for */
     select json_arrayagg(json_array(t.entry)) into v_targets
     from json_table(in_list, '$[*]'
         columns (entry bigint path '$[0]', secret char(32) character set utf8mb4 path '$[1]',

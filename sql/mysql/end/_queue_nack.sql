@@ -82,7 +82,7 @@ nack: begin
         q.errors = v_errors
     where q.entry = in_entry;
     if v_guarded then
-        call _queue_line_up(in_entry);
+        call _queue_line_up(json_array(in_entry + 0));
     end if;
 end $$
 delimiter ;

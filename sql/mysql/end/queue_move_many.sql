@@ -20,7 +20,6 @@ begin
     declare v_outcome varchar(10) character set utf8mb4;
     declare v_outcomes longtext character set ascii;
     begin atomic
-        declare v_done boolean default false;
         declare a cursor for
             select m.to_kind, m.move
             from json_table(in_moves, '$[*]'
@@ -68,37 +67,19 @@ begin
         if v_number <> json_length(in_moves) then
             call _queue_fail('PQ005', 'moves', in_moves, 'must have a receipt each');
         end if;
-        open a;
-        checks: loop
-            begin
-                declare continue handler for not found set v_done = true;
-                fetch a into v_to_kind, v_move;
-            end;
-            if v_done then
-                leave checks;
-            end if;
+        for each a into v_to_kind, v_move do
             call _queue_move_options(in_options, v_move, v_options);
             call _queue_check_move(v_to_kind, v_options, v_now, concat('moves[', v_place, '].'));
             set v_place = v_place + 1;
-        end loop;
-        close a;
+        end each;
         call _queue_check_roles(json_extract(in_moves, '$[*].to_kind'));
-        set v_done = false, v_outcomes = repeat('l', v_number);
+        set v_outcomes = repeat('l', v_number);
         call _queue_lock_moves(v_list, in_moves);
-        open c;
-        moves: loop
-            begin
-                declare continue handler for not found set v_done = true;
-                fetch c into v_entry, v_secret, v_place, v_to_kind, v_move;
-            end;
-            if v_done then
-                leave moves;
-            end if;
+        for each c into v_entry, v_secret, v_place, v_to_kind, v_move do
             call _queue_move_options(in_options, v_move, v_options);
             call _queue_move(v_entry, v_secret, v_to_kind, v_options, v_now, v_outcome);
             set v_outcomes = insert(v_outcomes, v_place, 1, left(v_outcome, 1));
-        end loop;
-        close c;
+        end each;
     end atomic;
     select m.receipt, case substr(v_outcomes, m.place, 1) when 'm' then 'moved' when 'd' then 'duplicate'
         else 'lost' end

@@ -17,7 +17,6 @@ begin
     declare v_outcome varchar(10) character set utf8mb4;
     declare v_outcomes longtext character set ascii;
     begin atomic
-        declare v_done boolean default false;
         declare c cursor for -- dead letters are put in in the order of their keys, as everywhere
             select q.entry, q.secret, r.place
             from json_table(v_list, '$[*]'
@@ -30,19 +29,10 @@ begin
         call _queue_check_nack(in_options);
         set v_outcomes = repeat('l', v_number);
         call _queue_lock(v_list);
-        open c;
-        messages: loop
-            begin
-                declare continue handler for not found set v_done = true;
-                fetch c into v_entry, v_secret, v_place;
-            end;
-            if v_done then
-                leave messages;
-            end if;
+        for each c into v_entry, v_secret, v_place do
             call _queue_nack(v_entry, v_secret, in_options, v_now, v_outcome);
             set v_outcomes = insert(v_outcomes, v_place, 1, left(v_outcome, 1));
-        end loop;
-        close c;
+        end each;
     end atomic;
     select r.receipt, case substr(v_outcomes, r.place, 1) when 'r' then 'retry' when 'd' then 'dead'
         else 'lost' end as outcome

@@ -14,7 +14,6 @@ begin
     declare v_most bigint default coalesce(in_max_messages, 9223372036854775807);
     declare continue handler for not found begin end;
     begin atomic
-        declare v_done boolean default false;
         declare c cursor for
             select q.entry from delayed_queue q force index (delayed_queue_key)
             where q.p_kind = in_kind and (q.reserved_at is null or q.scheduled_at <= v_now)
@@ -24,19 +23,10 @@ begin
         call _queue_check_roles(json_array(in_kind));
         call _queue_check_count(v_most, 'max_messages', 9223372036854775807);
         set v_purged = 0;
-        open c;
-        messages: loop
-            begin
-                declare continue handler for not found set v_done = true;
-                fetch c into v_entry;
-            end;
-            if v_done then
-                leave messages;
-            end if;
+        for each c into v_entry do
             call _queue_end(v_entry, 'removed', null, v_now);
             set v_purged = v_purged + 1;
-        end loop;
-        close c;
+        end each;
     end atomic;
     select v_purged as purged;
 end $$

@@ -25,7 +25,6 @@ begin
     declare v_went, v_stayed bigint;
     declare v_draining boolean;
     begin atomic
-        declare v_done boolean default false;
         declare c cursor for
             select d.entry
             from (
@@ -40,15 +39,7 @@ begin
         call _queue_check_roles(json_array(in_kind));
         call _queue_check_count(v_most, 'max_messages', 9223372036854775807);
         set v_went = 0, v_stayed = 0;
-        open c;
-        letters: loop
-            begin
-                declare continue handler for not found set v_done = true;
-                fetch c into v_entry;
-            end;
-            if v_done then
-                leave letters;
-            end if;
+        letters: for each c into v_entry do
             select q.source_kind, q.source_key, q.payload, q.payload_bytes, q.headers, q.source_priority, q.errors,
                 q.scheduled_at_initially, q.route, q.member, q.source_order_key, q.semaphores
             into v_kind, v_key, v_payload, v_bytes, v_headers, v_priority, v_errors, v_initially, v_route, v_member,
@@ -69,8 +60,7 @@ begin
             where q.entry = v_created and v_errors is not null;
             call _queue_end(v_entry, 'moved', v_kind, v_now);
             set v_went = v_went + 1;
-        end loop;
-        close c;
+        end each;
     end atomic;
     select v_went as went, v_stayed as stayed;
 end $$

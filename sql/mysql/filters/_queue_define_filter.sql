@@ -17,7 +17,6 @@ begin
         call _queue_boolean(in_options, 'filter_index', v_on);
         set v_on = coalesce(v_on, false);
         update queue_kind k set k.filter_index = v_on where k.p_kind = in_kind;
-        /*M!100600 set statement group_concat_max_len = 1000000000 for */
         select json_arrayagg(q.entry) into v_entries from delayed_queue q force index (delayed_queue_key)
         where q.p_kind = in_kind and v_on <> exists (select 1 from queue_term t where t.entry = q.entry);
         if v_on then

@@ -21,7 +21,6 @@ begin
     declare v_place, v_entry bigint default 0;
     declare v_rows int default 1000;
     declare v_list, v_gone longtext character set utf8mb4;
-    /*M!100600 set statement group_concat_max_len = 1000000000 for */
     select json_arrayagg(h.term) into v_list
     from (
         select cast(conv(left(sha2(concat(in_kind, w.p, '=', w.c), 256), 15), 16, 10) as signed) as term

@@ -9,7 +9,6 @@ Locks: these rows; what others have locked is left.
 differs: the result is out_rows.'
 begin
     declare v_rows longtext character set utf8mb4;
-    /*M!100600 set statement group_concat_max_len = 1000000000 for */
     select json_arrayagg(json_array(r.entry, r.term)), count(*) into v_rows, out_rows
     from (
         select t.entry, t.term
@@ -17,7 +16,6 @@ begin
             straight_join queue_term t force index (primary) on t.entry = j.entry
         order by t.entry, t.term for update /*!80000 of t */ skip locked) r;
     if out_rows > 0 then
-        /*M!100600 set statement sql_safe_updates = 0 for */
         delete t from json_table(v_rows, '$[*]' columns (entry bigint path '$[0]', term bigint path '$[1]')) j
             straight_join queue_term t force index (primary) on t.entry = j.entry and t.term = j.term;
     end if;

@@ -12,7 +12,6 @@ begin
     declare v_entry, v_place bigint;
     declare v_kind varchar(100) collate exact;
     declare v_payload, v_headers, v_leaves, v_more longtext character set utf8mb4;
-    declare v_done boolean default false;
     declare c cursor for
         select distinct q.entry
         from json_table(in_entries, '$[*]' columns (entry bigint path '$')) j
@@ -20,15 +19,7 @@ begin
             straight_join queue_kind k force index (primary) on k.p_kind = q.p_kind
         where k.filter_index order by q.entry;
     declare continue handler for not found begin end;
-    open c;
-    messages: loop
-        begin
-            declare continue handler for not found set v_done = true;
-            fetch c into v_entry;
-        end;
-        if v_done then
-            leave messages;
-        end if;
+    for each c into v_entry do
         select q.p_kind, concat(q.payload, ''), concat(q.headers, ''), coalesce(q.ready_at, q.due_at, q.created_at)
         into v_kind, v_payload, v_headers, v_place from delayed_queue q where q.entry = v_entry for update;
         delete t from queue_term t where t.entry = v_entry; -- what it had in it before it was replaced
@@ -47,7 +38,6 @@ begin
             columns (p longtext collate exact path '$.p', c longtext collate exact path '$.c')) l
         where l.c not in ('{}', '[]')
         order by 2;
-    end loop;
-    close c;
+    end each;
 end $$
 delimiter ;

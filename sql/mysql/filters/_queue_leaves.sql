@@ -14,7 +14,6 @@ begin
         v_level = json_array(json_object('p', '', 'v', concat(in_document, '') collate exact));
     while v_level is not null do
         -- names and values by their place, as in _queue_misfit
-        /*M!100600 set statement group_concat_max_len = 1000000000 for */
         select json_arrayagg(json_object('p', concat(n.p, '.', json_quote(k.name)) collate exact, 't',
             coalesce(json_type(c.value), 'NULL'), 'v',
             concat(coalesce(c.value, 'null'), '') collate exact)) into v_nodes
@@ -24,7 +23,6 @@ begin
                 columns (place for ordinality, name longtext collate exact path '$')) k
             join json_table(if(json_type(n.v) = 'OBJECT', n.v, '{}'), '$.*'
                 columns (place for ordinality, value json path '$')) c on c.place = k.place;
-        /*M!100600 set statement group_concat_max_len = 1000000000 for */
         select json_arrayagg(json_object('p', l.p, 'c', (case
             when l.t = 'OBJECT' then '{}' when l.t = 'ARRAY' then '[]' when l.t = 'DEEP' then '!'
                 when l.t = 'STRING' then json_quote(json_unquote(l.v))
@@ -47,7 +45,6 @@ begin
                 join json_table(if(n.t = 'ARRAY', n.v, '[]'), '$[*]' columns (value json path '$')) e
             where in_filter or coalesce(json_type(e.value), 'NULL') not in ('OBJECT', 'ARRAY')) l;
         set out_leaves = if(v_part is null, out_leaves, json_merge_preserve(out_leaves, v_part));
-        /*M!100600 set statement group_concat_max_len = 1000000000 for */
         select json_arrayagg(json_object('p', n.p, 'v', n.v)) into v_level
         from json_table(coalesce(v_nodes, '[]'), '$[*]'
             columns (p longtext collate exact path '$.p', t varchar(20) collate exact path '$.t',

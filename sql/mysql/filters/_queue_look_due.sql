@@ -10,7 +10,6 @@ out_place, out_entry: from behind which date on, and that of the last one found.
 by their dates; NULL for none. out_rows: how many. Whether all of the filter matches see _queue_matches.
 differs: on PostgreSQL it is a part of _queue_take_where.'
 begin
-    /*M!100600 set statement group_concat_max_len = 1000000000 for */
     select json_arrayagg(c.entry), count(*), json_extract(json_arrayagg(c.due_at), concat('$[', count(*) - 1, ']')),
         json_extract(json_arrayagg(c.entry), concat('$[', count(*) - 1, ']'))
     into out_entries, out_rows, out_place, out_entry

@@ -15,7 +15,6 @@ begin
     declare v_rank int;
     declare v_place, v_entry bigint;
     -- in two parts, so that each is a range of the index
-    /*M!100600 set statement group_concat_max_len = 1000000000 for */
     select json_arrayagg(c.entry), count(*), json_extract(json_arrayagg(c.ready_rank), concat('$[', count(*) - 1, ']')),
         json_extract(json_arrayagg(c.ready_at), concat('$[', count(*) - 1, ']')),
         json_extract(json_arrayagg(c.entry), concat('$[', count(*) - 1, ']'))
@@ -34,7 +33,6 @@ begin
                 json_extract(q.headers, in_path) + 0e0 = in_number, false)) /*M!100600 ) */)
         order by q.ready_rank, q.ready_at, q.entry limit in_many) c;
     if out_rows = 0 then
-        /*M!100600 set statement group_concat_max_len = 1000000000 for */
         select json_arrayagg(c.entry), count(*),
             json_extract(json_arrayagg(c.ready_rank), concat('$[', count(*) - 1, ']')),
             json_extract(json_arrayagg(c.ready_at), concat('$[', count(*) - 1, ']')),

@@ -14,7 +14,6 @@ out_rows: how many rows were looked at. out_gone: entries of messages that have 
 differs: on PostgreSQL it is a part of _queue_find_terms.'
 begin
     declare v_rows longtext character set utf8mb4;
-    /*M!100600 set statement group_concat_max_len = 1000000000 for */
     select json_arrayagg(json_array(w.entry, w.place)), count(*) into v_rows, out_rows
     from (
         select r.entry, r.place from (
@@ -31,12 +30,10 @@ begin
     set out_entry = json_extract(v_rows, concat('$[', out_rows - 1, '][0]')),
         out_place = json_extract(v_rows, concat('$[', out_rows - 1, '][1]')), out_entries = null, out_gone = null;
     if out_rows > 0 then
-        /*M!100600 set statement group_concat_max_len = 1000000000 for */
         select json_arrayagg(g.entry) into out_gone
         from (
             select j.entry from json_table(v_rows, '$[*]' columns (entry bigint path '$[0]')) j
                 left join delayed_queue q force index (primary) on q.entry = j.entry where q.entry is null) g;
-        /*M!100600 set statement group_concat_max_len = 1000000000 for */
         select json_arrayagg(c.entry) into out_entries
         from (
             select q.entry

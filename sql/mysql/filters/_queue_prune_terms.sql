@@ -19,14 +19,12 @@ begin
         select min(t.entry) + floor((max(t.entry) - min(t.entry)) * rand()) into v_low from queue_term t;
     end if;
     while v_low is not null and v_round < 2 do
-        /*M!100600 set statement group_concat_max_len = 1000000000 for */
         select max(w.entry), count(*), json_arrayagg(if(q.entry is null, w.entry, null)),
             sum(q.entry is null) into v_high, v_rows, v_gone, v_gone_rows
         from (select t.entry from queue_term t force index (primary) where t.entry >= v_low
             order by t.entry limit v_left) w
             left join delayed_queue q force index (primary) on q.entry = w.entry;
         if v_gone_rows > 0 then
-            /*M!100600 set statement group_concat_max_len = 1000000000 for */
             select json_arrayagg(g.entry) into v_gone
             from (select distinct j.entry from json_table(v_gone, '$[*]' columns (entry bigint path '$')) j
                 where j.entry is not null) g;

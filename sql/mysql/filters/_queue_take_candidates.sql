@@ -14,19 +14,14 @@ Locks: what is taken; what others have locked is passed over.
 differs: on PostgreSQL a statement locks just what a filter matches; InnoDB locks what it reads.'
 begin
     declare v_entry, v_found, v_due bigint;
-    declare v_matches, v_held, v_ends, v_done boolean default false;
+    declare v_matches, v_held, v_ends boolean default false;
     declare v_payload, v_headers longtext character set utf8mb4;
     declare c cursor for
         select j.entry from json_table(coalesce(in_entries, '[]'), '$[*]'
             columns (place for ordinality, entry bigint path '$')) j order by j.place;
     declare continue handler for not found begin end;
-    open c;
-    messages: loop
-        begin
-            declare continue handler for not found set v_done = true;
-            fetch c into v_entry;
-        end;
-        if v_done or out_number >= in_max then
+    messages: for each c into v_entry do
+        if out_number >= in_max then
             leave messages;
         end if;
         call _queue_matches(v_entry, in_where, v_matches, v_payload, v_headers);
@@ -50,7 +45,6 @@ begin
                     out_expired = out_expired + v_held, out_ends = out_ends + v_ends;
             end if;
         end if;
-    end loop;
-    close c;
+    end each;
 end $$
 delimiter ;

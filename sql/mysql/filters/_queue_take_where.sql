@@ -38,7 +38,6 @@ begin
         set v_due = '[]';
         call _queue_look_due(in_kind, in_now, 1000, v_path, v_text, v_number, v_place, v_entry, v_list, v_rows);
         if v_rows > 0 then
-            /*M!100600 set statement group_concat_max_len = 1000000000 for */
             select json_arrayagg(c.entry) into v_list
             from (
                 select q.entry from json_table(v_list, '$[*]' columns (entry bigint path '$')) j

@@ -13,34 +13,25 @@ differs: one list in place of two arrays; the last 8 bits of an entry are the se
 begin
     declare v_name, v_found varchar(100) collate exact;
     declare v_finished_at bigint;
-    declare v_done boolean default false;
     declare c cursor for
         select distinct j.name from json_table(in_list, '$[*]' columns (name varchar(100) collate exact path '$[2]')) j
         where j.name is not null order by j.name;
-    declare continue handler for not found set v_done = true;
-    open c;
-    names: loop
-        fetch c into v_name;
-        if v_done then
-            leave names;
-        end if;
+    declare continue handler for not found begin end;
+    for each c into v_name do
         set v_found = null;
         select g.group_name, g.finished_at into v_found, v_finished_at from queue_group g
             where g.group_name = v_name lock in share mode;
-        set v_done = false;
         if v_found is null then
             call _queue_fail('PQ002', 'group', v_name, 'must be there: queue_group makes it');
         elseif v_finished_at is not null then
             call _queue_fail('PQ004', 'group', v_name, 'takes in nothing, it has finished');
         end if;
-    end loop;
-    close c;
+    end each;
     insert into queue_group_member (member, group_name, stripe, p_kind, p_key, entry)
     select q.entry, j.name, (q.entry >> 8) mod 32, q.p_kind, q.p_key, q.entry
     from json_table(in_list, '$[*]' columns (entry bigint path '$[0]', name varchar(100) collate exact path '$[2]')) j
         straight_join delayed_queue q force index (primary) on q.entry = j.entry
     where j.name is not null;
-    /*M!100600 set statement sql_safe_updates = 0 for */
     update json_table(in_list, '$[*]' columns (entry bigint path '$[0]',
         name varchar(100) collate exact path '$[2]')) j
         straight_join delayed_queue q force index (primary) on q.entry = j.entry

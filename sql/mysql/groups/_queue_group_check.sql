@@ -36,7 +36,6 @@ finishing: begin
     delete s from queue_group_stripe s where s.group_name = in_group;
     set v_kind = if(v_failed, v_fail_kind, v_kind);
     if v_kind is not null then
-        /*M!100600 set statement group_concat_max_len = 1000000000 for */
         select json_arrayagg(json_merge_preserve(json_object('kind', r.p_kind, 'key', r.p_key, 'outcome', r.outcome),
             if(r.result is null, '{}', concat('{"result": ', r.result, '}')),
             if(r.error is null, '{}', json_object('error', r.error))))

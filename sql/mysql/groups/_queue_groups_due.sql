@@ -22,7 +22,6 @@ begin
     while v_group is not null and v_rounds < 1000 do
         set v_found = null, v_finished_at = null;
         -- what this transaction can see; what comes meanwhile is for the next
-        /*M!100600 set statement group_concat_max_len = 1000000000 for */
         select json_arrayagg(json_array(d.writer, d.id)) into v_notes from queue_group_due d
             where d.group_name = v_group;
         set v_open = 0;
@@ -43,7 +42,6 @@ begin
                 select g.finished_at into v_finished_at from queue_group g where g.group_name = v_group;
             end if;
             -- of its own session one may be of this transaction, which may have to leave it to those that come after it
-            /*M!100600 set statement group_concat_max_len = 1000000000 for */
             select json_arrayagg(l.writer) into v_notes
             from (
                 select d.writer
@@ -52,7 +50,6 @@ begin
                     on d.group_name = v_group and d.writer = j.writer and d.id = j.id
                 where @pyqueue_own or v_there = 0 or v_finished_at is not null or d.writer <> connection_id()
                 limit 1000000000 for update /*!80000 of d */ skip locked) l;
-            /*M!100600 set statement sql_safe_updates = 0 for */
             delete d from json_table(coalesce(v_notes, '[]'), '$[*]' columns (writer bigint path '$')) j
                 straight_join queue_group_due d force index (primary) on d.group_name = v_group and d.writer = j.writer;
             set out_looked = out_looked + coalesce(json_length(v_notes), 0), v_rounds = v_rounds + 1;

@@ -14,7 +14,6 @@ differs: in_members is a JSON array.'
 begin
     declare v_name varchar(100) collate exact;
     declare v_stripes longtext character set utf8mb4;
-    declare v_done boolean default false;
     declare c cursor for
         select distinct d.group_name
         from (
@@ -30,7 +29,6 @@ begin
         from json_table(in_members, '$[*]' columns (member bigint path '$')) j
             straight_join queue_group_member m force index (primary) on m.member = j.member
         where not @pyqueue_own;
-    /*M!100600 set statement group_concat_max_len = 1000000000 for */
     select json_arrayagg(json_array(d.stripe, d.group_name)) into v_stripes
     from (
         select distinct m.stripe, m.group_name
@@ -38,40 +36,19 @@ begin
             straight_join queue_group_member m force index (primary) on m.member = j.member and m.done_at is null
         order by m.stripe, m.group_name limit 1000000000) d;
     -- written to, because another node of a cluster doesn't see what is only locked
-    /*M!100600 set statement sql_safe_updates = 0 for */
     update json_table(coalesce(v_stripes, '[]'), '$[*]' columns (stripe smallint path '$[0]',
             group_name varchar(100) collate exact path '$[1]')) j
         straight_join queue_group_stripe s force index (primary) on s.group_name = j.group_name and s.stripe = j.stripe
     set s.turn = s.turn + 1;
-    /*M!100600 set statement sql_safe_updates = 0 for */
     update json_table(in_members, '$[*]' columns (member bigint path '$')) j
         straight_join queue_group_member m force index (primary) on m.member = j.member and m.done_at is null
     set m.done_at = in_now, m.outcome = in_outcome, m.result = in_result,
         m.error = if(in_outcome = 'dead', m.error, null);
-    open n;
-    notes: loop
-        begin
-            declare continue handler for not found set v_done = true;
-            fetch n into v_name;
-        end;
-        if v_done then
-            leave notes;
-        end if;
+    for each n into v_name do
         call _queue_group_note(v_name);
-    end loop;
-    close n;
-    set v_done = false;
-    open c;
-    names: loop
-        begin
-            declare continue handler for not found set v_done = true;
-            fetch c into v_name;
-        end;
-        if v_done then
-            leave names;
-        end if;
+    end each;
+    for each c into v_name do
         call _queue_group_check(v_name, in_now);
-    end loop;
-    close c;
+    end each;
 end $$
 delimiter ;

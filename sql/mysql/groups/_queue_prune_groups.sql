@@ -15,29 +15,24 @@ begin
     declare v_from, v_rows, v_last, v_open bigint;
     declare v_left bigint default in_max;
     declare v_gone longtext character set utf8mb4;
-    declare v_done boolean default false;
     declare v_past cursor for
         select g.group_name from queue_group g force index (queue_group_forget)
         where g.forget_at <= in_now order by g.forget_at limit in_max;
     declare v_open_ones cursor for
         select g.group_name, g.checked_to from queue_group g force index (queue_group_checked)
         where g.finished_at is null order by g.checked_at limit in_max;
-    declare continue handler for not found set v_done = true;
+    declare continue handler for not found begin end;
     set out_pruned = 0;
-    open v_past;
-    past: loop
-        fetch v_past into v_name;
-        if v_done or out_pruned >= in_max then
+    past: for each v_past into v_name do
+        if out_pruned >= in_max then
             leave past;
         end if;
         set v_locked = null, v_gone = null, v_left = in_max - out_pruned;
         select g.group_name into v_locked from queue_group g where g.group_name = v_name for update skip locked;
         if v_locked is not null then
-            /*M!100600 set statement group_concat_max_len = 1000000000 for */
             select json_arrayagg(o.member), count(*) into v_gone, v_rows
             from (select m.member from queue_group_member m force index (queue_group_member_group)
                 where m.group_name = v_name limit v_left) o;
-            /*M!100600 set statement sql_safe_updates = 0 for */
             delete m from json_table(coalesce(v_gone, '[]'), '$[*]' columns (member bigint path '$')) j
                 straight_join queue_group_member m force index (primary) on m.member = j.member;
             set out_pruned = out_pruned + v_rows;
@@ -46,21 +41,16 @@ begin
                 set out_pruned = out_pruned + 1;
             end if;
         end if;
-        set v_done = false;
-    end loop;
-    close v_past;
-    set v_left = in_max, v_done = false;
-    open v_open_ones;
-    names: loop
-        fetch v_open_ones into v_name, v_from;
-        if v_done or v_left <= 0 then
+    end each;
+    set v_left = in_max;
+    names: for each v_open_ones into v_name, v_from do
+        if v_left <= 0 then
             leave names;
         end if;
         set v_gone = null;
         select count(*), max(o.member) into v_rows, v_last
         from (select m.member from queue_group_member m force index (queue_group_member_group)
             where m.group_name = v_name and m.member > v_from order by m.member limit v_left) o;
-        /*M!100600 set statement group_concat_max_len = 1000000000 for */
         select json_arrayagg(m.member) into v_gone
         from queue_group_member m force index (queue_group_member_group)
             left join delayed_queue q force index (primary) on q.entry = m.entry
@@ -82,8 +72,7 @@ begin
                 else v_last end
             where g.group_name = v_name;
         end if;
-        set v_left = v_left - greatest(v_rows, 1), v_done = false;
-    end loop;
-    close v_open_ones;
+        set v_left = v_left - greatest(v_rows, 1);
+    end each;
 end $$
 delimiter ;

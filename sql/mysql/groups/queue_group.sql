@@ -85,7 +85,6 @@ begin
                 g.closed = g.closed or coalesce(v_close, false), g.keep_seconds = coalesce(v_keep, g.keep_seconds)
             where g.group_name = in_group;
             if v_on_dead <> 'wait' then -- of those that have died, too
-                /*M!100600 set statement group_concat_max_len = 1000000000 for */
                 select json_arrayagg(m.member) into v_dead
                 from queue_group_member m straight_join delayed_queue q force index (primary) on q.entry = m.entry
                 where m.group_name = in_group and m.done_at is null and q.source_kind is not null;

@@ -52,7 +52,6 @@ begin
         end if;
         call _queue_epoch(v_shift);
         -- numbered in the order in which they ended, though put in in the order of the keys; of one key the newest
-        /*M!100600 set statement group_concat_max_len = 1000000000 for */
         select json_arrayagg(json_array(s.entry, s.finished_at, s.old)) into v_list
         from (
             select n.entry, n.finished_at, n.old
@@ -90,7 +89,6 @@ begin
             call _queue_index(json_extract(v_list, '$[*][0]'));
         end if;
         if v_logs then
-            /*M!100600 set statement group_concat_max_len = 1000000000 for */
             select json_arrayagg(json_array(s.entry + 0, 'pushed')) into v_list
             from (select j.entry from json_table(v_list, '$[*]' columns (entry bigint path '$[0]')) j
                 order by j.entry limit 1000000000) s;

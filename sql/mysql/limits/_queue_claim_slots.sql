@@ -16,7 +16,6 @@ begin
         update queue_slot s set s.entry = v_entry, s.secret = unhex(left(in_seed, 32))
             where s.p_kind = in_kind and s.slot = v_slot;
     else
-        /*M!100600 set statement sql_safe_updates = 0 for */
         update (
             select max(u.slot) as slot, max(u.entry) as entry -- a join of the two arrays would compare each with each
             from (

@@ -24,7 +24,6 @@ begin
     end if;
     slots: loop
         set v_all = v_want - json_length(out_slots);
-        /*M!100600 set statement group_concat_max_len = 1000000000 for */
         select json_arrayagg(d.slot), max(d.slot) into v_found, v_last
         from (
             select s.slot from queue_slot s force index (primary)
@@ -49,11 +48,9 @@ begin
     if v_over then
         select count(*) into v_all from queue_slot s where s.p_kind = in_kind; -- what others have locked counts
         set v_all = greatest(least(in_most - v_all + json_length(out_slots), in_max), 0);
-        /*M!100600 set statement sql_safe_updates = 0 for */
         delete s from json_table(out_slots, '$[*]' columns (slot int path '$')) f
             straight_join queue_slot s force index (primary) on s.p_kind = in_kind and s.slot = f.slot
         where f.slot > in_most;
-        /*M!100600 set statement group_concat_max_len = 1000000000 for */
         select coalesce(json_arrayagg(d.slot), '[]') into out_slots
         from (
             select f.slot from json_table(out_slots, '$[*]' columns (slot int path '$')) f

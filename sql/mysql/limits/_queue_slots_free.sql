@@ -15,7 +15,6 @@ begin
     declare v_locked longtext character set utf8mb4;
     declare v_expired longtext character set ascii;
     declare v_number int;
-    /*M!100600 set statement group_concat_max_len = 1000000000 for */
     select json_arrayagg(json_array(d.slot, d.entry, d.secret)) into v_locked
     from (
         select s.slot, s.entry, lower(hex(s.secret)) as secret
@@ -30,7 +29,6 @@ begin
         straight_join delayed_queue q force index (primary) on q.entry = r.entry and q.secret = unhex(r.secret)
     where q.scheduled_at <= in_now and q.reserved_by is not null;
     if v_number > 0 then
-        /*M!100600 set statement group_concat_max_len = 1000000000 for */
         select json_arrayagg(d.entry) into v_expired
         from (
             select q.entry
@@ -39,12 +37,10 @@ begin
                 straight_join delayed_queue q force index (primary) on q.entry = r.entry and q.secret = unhex(r.secret)
             where q.scheduled_at <= in_now and q.reserved_by is not null
             order by q.entry for update /*!80000 of q */ skip locked) d;
-        /*M!100600 set statement sql_safe_updates = 0 for */
         update json_table(v_expired, '$[*]' columns (entry bigint path '$')) e
             straight_join delayed_queue q force index (primary) on q.entry = e.entry
         set q.reserved_by = null;
     end if;
-    /*M!100600 set statement group_concat_max_len = 1000000000 for */
     select json_arrayagg(r.slot) into out_slots
     from json_table(v_locked, '$[*]'
         columns (slot int path '$[0]', entry bigint path '$[1]', secret char(32) character set utf8mb4 path '$[2]')) r

@@ -13,7 +13,6 @@ begin
     declare v_entry, v_first bigint;
     declare v_event varchar(10) character set utf8mb4;
     declare v_kind varchar(100) collate exact;
-    declare v_done boolean default false;
     declare c cursor for
         select q.p_kind, q.entry, j.event
         from json_table(in_list, '$[*]' columns (place for ordinality, entry bigint path '$[0]',
@@ -22,21 +21,12 @@ begin
             straight_join queue_kind k on k.p_kind = q.p_kind and k.log_seconds > 0
         where j.event is not null
         order by j.place;
-    open c;
-    messages: loop
-        begin
-            declare continue handler for not found set v_done = true;
-            fetch c into v_kind, v_entry, v_event;
-        end;
-        if v_done then
-            leave messages;
-        end if;
+    for each c into v_kind, v_entry, v_event do
         call _queue_log(v_entry, v_event, null, in_topic, v_first, in_now);
         if in_topic is not null and v_first is null then
             select l.position into v_first from queue_log l force index (queue_log_kind)
             where l.p_kind = v_kind and l.entry = v_entry order by l.position desc limit 1;
         end if;
-    end loop;
-    close c;
+    end each;
 end $$
 delimiter ;

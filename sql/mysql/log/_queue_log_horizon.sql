@@ -13,20 +13,11 @@ those who come later.'
 begin
     declare v_last, v_floor, v_id, v_newest, v_locked, v_found bigint;
     declare v_tries int default 0;
-    declare v_done boolean default false;
     declare c cursor for select e.floor, e.id from queue_log_epoch e order by e.floor, e.id;
     select coalesce(max(l.position), 0) into v_last from queue_log l;
     select e.id into v_newest from queue_log_epoch e order by e.floor desc, e.id desc limit 1;
     set out_horizon = v_last;
-    open c;
-    epochs: loop
-        begin
-            declare continue handler for not found set v_done = true;
-            fetch c into v_floor, v_id;
-        end;
-        if v_done then
-            leave epochs;
-        end if;
+    epochs: for each c into v_floor, v_id do
         set v_locked = null, v_found = 1, v_tries = 0;
         while v_locked is null and v_found > 0 and v_tries < 6 do -- another reader has it for a moment
             select max(e.id) into v_locked from (
@@ -46,8 +37,7 @@ begin
             end if;
             leave epochs;
         end if;
-    end loop;
-    close c;
+    end each;
     call _queue_log_note(in_now, out_horizon);
 end $$
 delimiter ;

@@ -12,12 +12,10 @@ begin
     declare continue handler for not found begin end;
     select n.position, n.noted_at into v_position, v_noted_at from queue_log_known n order by n.position desc limit 1;
     if in_known > coalesce(v_position, 0) and coalesce(v_noted_at not between in_now - 1000000 and in_now, true) then
-        /*M!100600 set statement group_concat_max_len = 1000000000 for */
         select json_arrayagg(json_array(o.position, o.id)) into v_old
         from (select n.position, n.id from queue_log_known n order by n.position limit 100 for update skip locked) o;
         insert into queue_log_known (position, id, noted_at)
             values (in_known, uuid_short() & 9223372036854775807, in_now);
-        /*M!100600 set statement sql_safe_updates = 0 for */
         delete n from json_table(coalesce(v_old, '[]'), '$[*]'
             columns (position bigint path '$[0]', id bigint path '$[1]')) j
             straight_join queue_log_known n force index (primary) on n.position = j.position and n.id = j.id;

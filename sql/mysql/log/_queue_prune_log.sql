@@ -20,7 +20,6 @@ begin
     select l.created_at into v_oldest from queue_log l force index (queue_log_kind) where l.p_kind = in_kind
         order by l.position limit 1;
     if v_oldest <= v_since then
-        /*M!100600 set statement group_concat_max_len = 1000000000 for */
         select json_arrayagg(o.position), count(*) into v_found, out_pruned
         from (
             select l.position
@@ -31,7 +30,6 @@ begin
             where l.created_at <= v_since for update /*!80000 of l */ skip locked) o;
     end if;
     if v_found is not null then
-        /*M!100600 set statement group_concat_max_len = 1000000000 for */
         select json_arrayagg(json_array(o.position, o.p_kind, o.entry)) into v_kept
         from (
             select l.position, c.p_kind, c.entry,
@@ -47,7 +45,6 @@ begin
             from json_table(v_kept, '$[*]' columns (position bigint path '$[0]')) j
                 straight_join queue_log l force index (primary) on l.position = j.position
             group by l.event;
-            /*M!100600 set statement sql_safe_updates = 0 for */
             update json_table(v_kept, '$[*]'
                 columns (position bigint path '$[0]', p_kind varchar(100) collate exact path '$[1]',
                     entry bigint path '$[2]')) j
@@ -59,11 +56,9 @@ begin
         from json_table(v_found, '$[*]' columns (position bigint path '$')) j
             straight_join queue_log l force index (primary) on l.position = j.position and l.p_kind = in_kind
         group by l.p_kind, coalesce(l.name, ''), l.event;
-        /*M!100600 set statement sql_safe_updates = 0 for */
         delete l from json_table(v_found, '$[*]' columns (position bigint path '$')) j
             straight_join queue_log l force index (primary) on l.position = j.position and l.p_kind = in_kind;
         set v_found = null;
-        /*M!100600 set statement group_concat_max_len = 1000000000 for */
         select json_arrayagg(json_array(o.name, o.event, o.position)) into v_found
         from (
             select g.name, g.event, g.position from queue_log_gone g force index (primary)
@@ -71,7 +66,6 @@ begin
                 select 1 from queue_log_gone n force index (primary)
                 where n.p_kind = g.p_kind and n.name = g.name and n.event = g.event and n.position > g.position)
             limit 100 for update /*!80000 of g */ skip locked) o;
-        /*M!100600 set statement sql_safe_updates = 0 for */
         delete g from json_table(coalesce(v_found, '[]'), '$[*]'
             columns (name varchar(255) collate exact path '$[0]', event varchar(10) collate exact path '$[1]',
                 position bigint path '$[2]')) j

@@ -20,7 +20,6 @@ begin
     declare v_catch_up, v_outcome varchar(10) character set utf8mb4;
     declare v_on_duplicate varchar(20) character set utf8mb4;
     begin atomic
-        declare v_done boolean default false;
         declare c cursor for
             select r.name
             from (
@@ -31,14 +30,9 @@ begin
                 straight_join queue_recurring r force index (primary) on r.name = d.name
             where not r.paused and r.next_at <= v_now order by r.p_kind, r.name for update /*!80000 of r */ skip locked;
         call queue_now(v_now);
-        set v_left = 1000, v_ticked = 0, v_done = false;
-        open c;
-        schedules: loop
-            begin
-                declare continue handler for not found set v_done = true;
-                fetch c into v_name;
-            end;
-            if v_done or v_left <= 0 then
+        set v_left = 1000, v_ticked = 0;
+        schedules: for each c into v_name do
+            if v_left <= 0 then
                 leave schedules;
             end if;
             select r.p_kind, r.payload, r.push_options, r.catch_up, r.next_at, r.last_at
@@ -62,8 +56,7 @@ begin
                 call _queue_next_tick(v_name, v_at, v_at);
             end while;
             update queue_recurring r set r.next_at = v_at, r.last_at = v_last where r.name = v_name;
-        end loop;
-        close c;
+        end each;
     end atomic;
     select v_ticked as ticked;
 end $$

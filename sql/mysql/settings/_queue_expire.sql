@@ -10,7 +10,6 @@ Result: how many rows went.
 Locks: the settings of these kinds, and their messages in the order of their entries; what others have locked is left.
 differs: the result is out_gone.'
 begin
-    declare v_done boolean default false;
     declare v_kind varchar(100) collate exact;
     declare v_since, v_used, v_left, v_entry bigint;
     declare v_entries longtext character set utf8mb4;
@@ -24,17 +23,14 @@ begin
         order by k.p_kind;
     declare m cursor for
         select j.entry from json_table(v_entries, '$[*]' columns (entry bigint path '$')) j order by j.entry;
-    declare continue handler for not found set v_done = true;
+    declare continue handler for not found begin end;
     set out_gone = 0;
-    open c;
-    kinds: loop
-        fetch c into v_kind, v_since;
-        if v_done or out_gone >= in_max then
+    kinds: for each c into v_kind, v_since do
+        if out_gone >= in_max then
             leave kinds;
         end if;
         set v_left = null, v_used = null;
         select k.expires_seconds into v_left from queue_kind k where k.p_kind = v_kind for update skip locked;
-        set v_done = false;
         if v_left is null then
             iterate kinds;
         end if;
@@ -47,7 +43,6 @@ begin
             iterate kinds;
         end if;
         set v_left = in_max - out_gone, v_entries = null;
-        /*M!100600 set statement group_concat_max_len = 1000000000 for */
         select json_arrayagg(o.entry) into v_entries
         from (
             select q.entry from delayed_queue q force index (delayed_queue_key)
@@ -55,16 +50,10 @@ begin
                 and (q.reserved_at is null or q.scheduled_at <= in_now)
             order by q.entry limit v_left for update skip locked) o;
         if v_entries is not null then
-            open m;
-            messages: loop
-                fetch m into v_entry;
-                if v_done then
-                    leave messages;
-                end if;
+            for each m into v_entry do
                 call _queue_end(v_entry, 'dropped', null, in_now);
-            end loop;
-            close m;
-            set out_gone = out_gone + json_length(v_entries), v_done = false;
+            end each;
+            set out_gone = out_gone + json_length(v_entries);
         end if;
         set v_used = null;
         select min(q.entry) into v_used from delayed_queue q force index (delayed_queue_key) where q.p_kind = v_kind;
@@ -75,7 +64,6 @@ begin
             delete k from queue_kind k where k.p_kind = v_kind;
             set out_gone = out_gone + 1;
         end if;
-    end loop;
-    close c;
+    end each;
 end $$
 delimiter ;

@@ -12,14 +12,12 @@ begin
     select max(u.used_at) into v_used from queue_use u where u.p_kind = in_kind;
     if coalesce(v_used <= in_now - in_expires * 250000, true) then
         insert into queue_use (id, p_kind, used_at) values (uuid_short(), in_kind, in_now);
-        /*M!100600 set statement group_concat_max_len = 1000000000 for */
         select json_arrayagg(o.id) into v_old
         from (
             select u.id from queue_use u force index (queue_use_newest)
             where u.p_kind = in_kind and u.used_at <= in_now - in_expires * 1000000
             order by u.used_at limit 100 for update skip locked) o;
         if v_old is not null then
-            /*M!100600 set statement sql_safe_updates = 0 for */
             delete u from json_table(v_old, '$[*]' columns (id bigint unsigned path '$')) j
                 straight_join queue_use u force index (primary) on u.id = j.id;
         end if;

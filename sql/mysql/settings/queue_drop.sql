@@ -17,7 +17,6 @@ begin
     declare v_dead_letter_kind varchar(100) collate exact;
     declare continue handler for not found begin end;
     begin atomic
-        declare v_done boolean default false;
         declare c cursor for
             select q.entry from delayed_queue q force index (delayed_queue_key) where q.p_kind = in_kind
                 order by q.entry;
@@ -25,23 +24,14 @@ begin
         call _queue_check_kind(in_kind, 100, 'kind');
         call _queue_check_roles(json_array(in_kind));
         call _queue_lock_kinds();
-        open c;
-        messages: loop
-            begin
-                declare continue handler for not found set v_done = true;
-                fetch c into v_entry;
-            end;
-            if v_done then
-                leave messages;
-            end if;
+        for each c into v_entry do
             set v_free = null;
             select q.entry into v_free from delayed_queue q
             where q.entry = v_entry and (q.reserved_at is null or q.scheduled_at <= v_now) for update;
             if v_free is not null then
                 call _queue_end(v_free, 'dropped', null, v_now);
             end if;
-        end loop;
-        close c;
+        end each;
         select min(q.entry) into v_held from delayed_queue q force index (delayed_queue_key)
         where q.p_kind = in_kind and q.reserved_at is not null and q.scheduled_at > v_now lock in share mode;
         if v_held is not null then

@@ -11,7 +11,6 @@ so waits crosswise with another is made again, see _queue_retry.
 differs: PostgreSQL''s is the trigger itself.'
 begin
     declare v_first, v_id, v_now bigint;
-    declare v_done boolean default false;
     declare v_ids longtext character set utf8mb4;
     declare c cursor for
         select i.id from json_table(v_ids, '$[*]' columns (id bigint path '$')) j
@@ -19,25 +18,14 @@ begin
         where not i.taken order by i.id;
     select min(i.id) into v_first from queue_inbox i;
     if v_first is not null then
-        /*M!100600 set statement group_concat_max_len = 1000000000 for */
         select json_arrayagg(o.id) into v_ids
         from (select i.id from queue_inbox i order by i.id limit 1000 for update skip locked) o;
     end if;
     if v_ids is not null then
         call queue_now(v_now);
-        open c;
-        landed: loop
-            begin
-                declare continue handler for not found set v_done = true;
-                fetch c into v_id;
-            end;
-            if v_done then
-                leave landed;
-            end if;
+        for each c into v_id do
             call _queue_drain_inbox_row(v_id, v_now);
-        end loop;
-        close c;
-        /*M!100600 set statement sql_safe_updates = 0 for */
+        end each;
         delete i from json_table(v_ids, '$[*]' columns (id bigint path '$')) j
             straight_join queue_inbox i force index (primary) on i.id = j.id;
     end if;

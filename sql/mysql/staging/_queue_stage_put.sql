@@ -119,10 +119,8 @@ begin
         values (in_query, in_batch, left(v_job, 200), v_now, out_messages, out_pushed, out_differing,
             coalesce(v_refused, 0));
     end if;
-    /*M!100600 set statement sql_safe_updates = 0 for */
     delete s from json_table(in_parts, '$[*]' columns (part bigint path '$.part')) j
         straight_join queue_stage s force index (queue_stage_of_part) on s.part = j.part;
-    /*M!100600 set statement sql_safe_updates = 0 for */
     delete p from json_table(in_parts, '$[*]' columns (part bigint path '$.part')) j
         straight_join queue_stage_part p force index (primary) on p.part = j.part;
 end $$

@@ -9,7 +9,6 @@ Errors: those of queue_push, naming the key; then the call has to be undone.
 Locks: as queue_push.
 differs: on PostgreSQL the trigger of queue_inbox does it.'
 begin
-    declare v_done boolean default false;
     declare v_id, v_at bigint;
     declare v_kind, v_key text collate exact;
     declare v_payload, v_headers longtext character set utf8mb4;
@@ -32,22 +31,13 @@ begin
             else signal sqlstate 'PQ003' set message_text = v_error, mysql_errno = 31003;
         end case;
     end;
-    open c;
-    messages: loop
-        begin
-            declare continue handler for not found set v_done = true;
-            fetch c into v_id;
-        end;
-        if v_done then
-            leave messages;
-        end if;
+    for each c into v_id do
         select s.p_kind, s.p_key, s.payload, s.payload_bytes, s.headers, s.priority, s.delay_seconds, s.scheduled_at,
             s.attempts, s.max_attempts
         into v_kind, v_key, v_payload, v_bytes, v_headers, v_priority, v_delay, v_at, v_attempts, v_max_attempts
         from queue_stage s where s.id = v_id;
         call _queue_push_inbox_row(v_kind, v_key, v_payload, v_bytes, v_headers, v_priority, v_delay, v_at, v_attempts,
             v_max_attempts);
-    end loop;
-    close c;
+    end each;
 end $$
 delimiter ;

@@ -9,7 +9,6 @@ out_failed: how many.
 Errors: PQ002, PQ005.
 Locks: as _queue_nack.'
 begin
-    declare v_done boolean default false;
     declare v_bad, v_options longtext character set utf8mb4;
     declare v_entry bigint;
     declare v_secret binary(16);
@@ -37,19 +36,10 @@ begin
         call _queue_fail('PQ005', 'failed', substr(v_bad, 2), 'must be what queue_stream_reserve answered');
     end if;
     set out_failed = 0;
-    open c;
-    messages: loop
-        begin
-            declare continue handler for not found set v_done = true;
-            fetch c into v_entry, v_secret, v_options;
-        end;
-        if v_done then
-            leave messages;
-        end if;
+    for each c into v_entry, v_secret, v_options do
         call _queue_check_nack(v_options);
         call _queue_nack(v_entry, v_secret, v_options, in_now, v_outcome);
         set out_failed = out_failed + (v_outcome <> 'lost');
-    end loop;
-    close c;
+    end each;
 end $$
 delimiter ;

@@ -6,7 +6,6 @@ create procedure _queue_stream_held(in in_source text collate exact, in in_strea
 in_source: the read; or in_stream and in_batch: the batch; what isn''t asked for is NULL.
 out_list: a JSON array of [entry, secret], in the order of the entries. out_number: how many.'
 begin
-    /*M!100600 set statement group_concat_max_len = 1000000000 for */
     select coalesce(json_arrayagg(json_array(s.entry, s.secret)), '[]'), count(*) into out_list, out_number
     from (
         select cast(left(r.receipt, char_length(r.receipt) - 33) as signed) as entry, right(r.receipt, 32) as secret

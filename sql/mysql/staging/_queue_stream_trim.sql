@@ -10,7 +10,6 @@ Result: how many.
 Locks: the parts in which something was lost.
 differs: the result is a parameter, out_lost.'
 begin
-    declare v_done boolean default false;
     declare v_source varchar(230) collate exact;
     declare v_part int;
     declare v_old, v_list, v_receipts longtext character set utf8mb4;
@@ -19,16 +18,7 @@ begin
         union all
         select p.source, p.part, p.receipts from queue_stream_part p where p.stream = in_stream and p.batch = in_batch;
     set out_lost = 0;
-    open c;
-    parts: loop
-        begin
-            declare continue handler for not found set v_done = true;
-            fetch c into v_source, v_part, v_old;
-        end;
-        if v_done then
-            leave parts;
-        end if;
-        /*M!100600 set statement group_concat_max_len = 1000000000 for */
+    for each c into v_source, v_part, v_old do
         select coalesce(json_arrayagg(s.receipt), '[]') into v_receipts
         from (
             select r.receipt
@@ -43,7 +33,6 @@ begin
             set out_lost = out_lost + json_length(v_old) - json_length(v_receipts);
             update queue_stream_part p set p.receipts = v_receipts where p.source = v_source and p.part = v_part;
         end if;
-    end loop;
-    close c;
+    end each;
 end $$
 delimiter ;

@@ -30,7 +30,7 @@ begin
     declare v_acked, v_failed, v_lost, v_published, v_pushed, v_differing bigint;
     begin atomic
         declare v_now bigint;
-        declare v_whole, v_keep, v_done boolean default false;
+        declare v_whole, v_keep boolean default false;
         declare v_number int;
         declare v_list, v_receipts longtext character set utf8mb4;
         declare v_run, v_job text collate exact;
@@ -73,19 +73,10 @@ begin
             if json_contains_path(in_options, 'one', '$.failed') then
                 call _queue_stream_fail(json_extract(in_options, '$.failed'), v_now, v_failed);
             end if;
-            open c;
-            parts: loop
-                begin
-                    declare continue handler for not found set v_done = true;
-                    fetch c into v_receipts;
-                end;
-                if v_done then
-                    leave parts;
-                end if;
+            for each c into v_receipts do
                 call _queue_ack_many(coalesce(v_receipts, '[]'), null, v_outcomes);
                 set v_acked = v_acked + char_length(replace(v_outcomes, 'l', ''));
-            end loop;
-            close c;
+            end each;
             set v_lost = v_number - v_acked - v_failed;
             if v_whole and v_lost > 0 then
                 call _queue_fail('PQ004', 'batch', in_batch,

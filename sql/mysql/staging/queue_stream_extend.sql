@@ -26,14 +26,12 @@ begin
             columns (entry bigint path '$[0]', secret char(32) character set utf8mb4 path '$[1]')) r
             straight_join delayed_queue q force index (primary) on q.entry = r.entry and q.secret = unhex(r.secret)
                 and q.reserved_by is not null;
-        /*M!100600 set statement sql_safe_updates = 0 for */
         update json_table(v_list, '$[*]'
             columns (entry bigint path '$[0]', secret char(32) character set utf8mb4 path '$[1]')) r
             straight_join delayed_queue q force index (primary) on q.entry = r.entry and q.secret = unhex(r.secret)
                 and q.semaphores is null
                 and q.reserved_by is not null
         set q.scheduled_at = v_until;
-        /*M!100600 set statement group_concat_max_len = 1000000000 for */
         select json_arrayagg(json_array(q.entry, r.place)) into v_slots
         from json_table(v_list, '$[*]'
             columns (place for ordinality, entry bigint path '$[0]',

@@ -94,7 +94,6 @@ begin
                 call _queue_reserve(in_kind, concat(left(in_stream, 160), '/', in_batch, '/', in_part), in_max_messages,
                     v_options, v_entry, v_entries, v_seed);
                 set v_entries = coalesce(v_entries, json_array(v_entry + 0));
-                /*M!100600 set statement group_concat_max_len = 1000000000 for */
                 select coalesce(json_arrayagg(s.receipt), '[]') into v_receipts
                 from (
                     select concat(q.entry, '-', lower(hex(q.secret))) as receipt

@@ -18,7 +18,7 @@ begin
     declare v_on_duplicate varchar(20) character set utf8mb4;
     declare v_outcome varchar(10) character set utf8mb4;
     declare v_kind text collate exact;
-    declare v_remembers, v_done boolean default false;
+    declare v_remembers boolean default false;
     declare c cursor for
         select j.entry, j.p_kind, in_now - nullif(k.dedup_seconds, 0) * 1000000
         from json_table(in_list, '$[*]'
@@ -44,7 +44,6 @@ begin
         where q.entry is null or @pyqueue_own is not true
         on duplicate key update entry = delayed_queue.entry;
         -- looked at, as in _queue_put
-        /*M!100600 set statement group_concat_max_len = 1000000000 for */
         select json_arrayagg(json_array(s.p_kind, s.scheduled_at, s.outcome)) into out_answer
         from (
             select j.p_kind, q.scheduled_at, if(q.entry = j.entry, 'created', 'ignored') as outcome
@@ -60,23 +59,14 @@ begin
         where v_on_duplicate <> 'ignore';
         call _queue_lock(coalesce(v_taken, '[]'));
         set out_answer = json_array();
-        open c;
-        kinds: loop
-            begin
-                declare continue handler for not found set v_done = true;
-                fetch c into v_entry, v_kind, v_since;
-            end;
-            if v_done then
-                leave kinds;
-            end if;
+        for each c into v_entry, v_kind, v_since do
             call _queue_put(v_entry, v_kind, in_key, in_payload, null, v_headers, v_priority, in_now, v_at, v_attempts,
                 v_max_attempts, v_on_duplicate, v_since, null, null, null, null, null, v_one_at, v_outcome);
             if v_outcome in ('created', 'replaced') then
                 call _queue_index(json_array(v_entry + 0));
             end if;
             set out_answer = json_array_append(out_answer, '$', json_array(v_kind, v_one_at + 0, v_outcome));
-        end loop;
-        close c;
+        end each;
     end if;
 end $$
 delimiter ;

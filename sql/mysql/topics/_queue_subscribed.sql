@@ -16,7 +16,6 @@ begin
         set v_heads = json_array_append(v_heads, '$', substring_index(in_topic, '.', json_length(v_heads)));
     end while;
     call _queue_epoch(v_shift);
-    /*M!100600 set statement group_concat_max_len = 1000000000 for */
     select json_arrayagg(json_array(m.entry, m.p_kind)) into out_list
     from (
         select ((uuid_short() << 8) & 9223372036854775807) + v_shift as entry, k.p_kind

@@ -35,7 +35,6 @@ begin
     declare v_list, v_shape, v_answer longtext character set utf8mb4;
     declare v_draining, v_log, v_logs, v_restricted boolean;
     begin atomic
-        declare v_done boolean default false;
         declare c cursor for
             select k.p_kind, k.payload_shape, k.draining, k.log_seconds > 0, k.roles is not null
             from json_table(v_list, '$[*]' columns (p_kind varchar(100) collate exact path '$[1]')) j
@@ -44,7 +43,7 @@ begin
                 order by k.p_kind;
         call queue_now(v_now);
         call _queue_check_topic(in_topic, 'topic');
-        set v_key = in_key, v_done = false, v_logs = false;
+        set v_key = in_key, v_logs = false;
         if in_key is null then
             call _queue_key(v_now, v_key);
         end if;
@@ -52,15 +51,8 @@ begin
         set in_payload = coalesce(in_payload, 'null');
         call _queue_check_payload(in_payload, 'payload');
         call _queue_subscribed(in_topic, v_list);
-        open c;
-        asking: loop
-            begin
-                declare continue handler for not found set v_done = true;
-                fetch c into v_kind, v_shape, v_draining, v_log, v_restricted;
-            end;
-            if v_done then
-                leave asking;
-            elseif v_draining then
+        for each c into v_kind, v_shape, v_draining, v_log, v_restricted do
+            if v_draining then
                 call _queue_fail('PQ004', 'topic', in_topic,
                     concat('refused, "', left(v_kind, 40), '" takes in nothing while it is drained'));
             end if;
@@ -71,11 +63,9 @@ begin
             if v_shape is not null then
                 call _queue_check_fit(v_shape, in_payload, concat('payload for "', left(v_kind, 40), '"'));
             end if;
-        end loop;
-        close c;
+        end each;
         call _queue_publish(v_list, v_key, in_payload, in_options, v_now, v_answer);
         if v_logs then
-            /*M!100600 set statement group_concat_max_len = 1000000000 for */
             select json_arrayagg(json_array(s.entry + 0, s.event)) into v_list
             from (
                 select q.entry, if(j.outcome = 'created', 'pushed', 'replaced') as event

@@ -1,37 +1,51 @@
--- changes: delayed_queue, queue_order, queue_order_waiting
+-- changes: queue_order, queue_order_waiting
 drop procedure if exists _queue_advance;
 delimiter $$
-create procedure _queue_advance(in in_kind text collate exact, in in_order varchar(200) collate exact,
-    in in_entry bigint, in in_now bigint)
-    comment 'A message of a line has ended, in this transaction. Where it was the first, the next, that of the lowest
-entry, gets its place in the ready line, or its date in the timetable where its delivery time has not come. What ends a
-message that stands in a line calls it.
-in_kind, in_order: the line. in_entry: the message, which is gone; where it was neither the first nor waiting nothing
-happens. in_now: the time of the call.
-Locks: the line and the next one, until the transaction ends.
-differs: PostgreSQL has several lines here, of which the first are gone.'
+create procedure _queue_advance(in in_list longtext character set utf8mb4, in in_now bigint)
+    comment 'Messages of lines have ended, in this transaction. Where one was the first of its line, the next, that of
+the lowest entry, gets its place in the ready line, or its date in the timetable where its delivery time has not come.
+What ends a message that stands in a line calls it.
+in_list: a JSON array of [kind, order key, entry]: the messages, which are gone; where one was neither the first nor
+waiting nothing happens. in_now: the time of the call.
+Locks: the lines, in their order, and the next of each, until the transaction ends.
+differs: PostgreSQL takes lines, of which the first are gone.'
 begin
-    declare v_first, v_next bigint;
-    declare continue handler for not found begin end;
-    delete w from queue_order_waiting w where w.p_kind = in_kind and w.order_key = in_order and w.entry = in_entry;
-    if row_count() = 0 then
-        select o.first into v_first from queue_order o where o.p_kind = in_kind and o.order_key = in_order for update;
-    end if;
-    if v_first = in_entry then
-        select w.entry into v_next from queue_order_waiting w where w.p_kind = in_kind and w.order_key = in_order
-        order by w.p_kind, w.order_key, w.entry limit 1 for update;
-        if v_next is null then
-            delete o from queue_order o where o.p_kind = in_kind and o.order_key = in_order;
-        else
-            delete w from queue_order_waiting w where w.p_kind = in_kind and w.order_key = in_order
-                and w.entry = v_next;
-            update queue_order o set o.first = v_next where o.p_kind = in_kind and o.order_key = in_order;
-            update delayed_queue q
-            set q.order_waits = null, q.ready_rank = if(q.scheduled_at <= in_now, -q.priority, null),
+    declare v_next longtext character set utf8mb4;
+    delete w from json_table(in_list, '$[*]' columns (p_kind varchar(100) collate exact path '$[0]',
+        order_key varchar(200) collate exact path '$[1]', entry bigint path '$[2]')) j
+        straight_join queue_order_waiting w force index (primary)
+            on w.p_kind = j.p_kind and w.order_key = j.order_key and w.entry = j.entry;
+    if row_count() < json_length(in_list) then
+        -- the newest of both, which an old snapshot doesn't have
+        select json_arrayagg(l.entry) into v_next
+        from (
+            select (
+                    select w.entry from queue_order_waiting w force index (primary)
+                    where w.p_kind = o.p_kind and w.order_key = o.order_key
+                    order by w.p_kind, w.order_key, w.entry limit 1 for update) as entry
+            from json_table(in_list, '$[*]' columns (p_kind varchar(100) collate exact path '$[0]',
+                order_key varchar(200) collate exact path '$[1]', entry bigint path '$[2]')) j
+                straight_join queue_order o force index (primary) on o.p_kind = j.p_kind
+                    and o.order_key = j.order_key and o.first = j.entry
+            order by j.p_kind, j.order_key limit 1000000000 for update /*!80000 of o */) l
+        where l.entry is not null;
+        if v_next is not null then
+            update json_table(v_next, '$[*]' columns (entry bigint path '$')) n
+                straight_join delayed_queue q force index (primary) on q.entry = n.entry
+                straight_join queue_order o force index (primary) on o.p_kind = q.p_kind and o.order_key = q.order_key
+            set o.first = n.entry, q.order_waits = null,
+                q.ready_rank = if(q.scheduled_at <= in_now, -q.priority, null),
                 q.ready_at = if(q.scheduled_at <= in_now, in_now, null),
-                q.due_at = if(q.scheduled_at > in_now, q.scheduled_at, null)
-            where q.entry = v_next;
+                q.due_at = if(q.scheduled_at > in_now, q.scheduled_at, null);
+            delete w from json_table(v_next, '$[*]' columns (entry bigint path '$')) n
+                straight_join delayed_queue q force index (primary) on q.entry = n.entry
+                straight_join queue_order_waiting w force index (primary)
+                    on w.p_kind = q.p_kind and w.order_key = q.order_key and w.entry = q.entry;
         end if;
+        delete o from json_table(in_list, '$[*]' columns (p_kind varchar(100) collate exact path '$[0]',
+            order_key varchar(200) collate exact path '$[1]', entry bigint path '$[2]')) j
+            straight_join queue_order o force index (primary) on o.p_kind = j.p_kind and o.order_key = j.order_key
+                and o.first = j.entry;
     end if;
 end $$
 delimiter ;

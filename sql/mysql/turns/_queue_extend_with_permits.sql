@@ -17,7 +17,7 @@ begin
     declare v_place int;
     declare v_missing, v_names, v_all, v_locked longtext character set utf8mb4;
     declare v_lacks varchar(100) collate exact;
-    declare v_held, v_done boolean default false;
+    declare v_held boolean;
     declare c cursor for
         select q.entry, j.place, q.semaphores, q.reserved_by is not null, (
             select json_arrayagg(m.name)
@@ -27,27 +27,15 @@ begin
         from json_table(in_list, '$[*]' columns (entry bigint path '$[0]', place int path '$[1]')) j
             straight_join delayed_queue q force index (primary) on q.entry = j.entry
         order by j.entry;
-    declare continue handler for not found set v_done = true;
+    declare continue handler for not found begin end;
     set v_all = '[]';
-    open c;
-    names: loop
-        fetch c into v_entry, v_place, v_names, v_held, v_missing;
-        if v_done then
-            leave names;
-        end if;
+    for each c into v_entry, v_place, v_names, v_held, v_missing do
         set v_all = json_merge_preserve(v_all, coalesce(v_missing, '[]'));
-    end loop;
-    close c;
+    end each;
     if json_length(v_all) > 0 then
         call _queue_permits_lock(v_all, true, v_locked);
     end if;
-    set v_done = false;
-    open c;
-    messages: loop
-        fetch c into v_entry, v_place, v_names, v_held, v_missing;
-        if v_done then
-            leave messages;
-        end if;
+    for each c into v_entry, v_place, v_names, v_held, v_missing do
         set v_lacks = null;
         if v_missing is not null then
             call _queue_permits_lacking(v_missing, null, false, in_now, v_lacks);
@@ -62,7 +50,6 @@ begin
             set out_outcomes = insert(out_outcomes, v_place, 1, 'e');
             call _queue_permits_note(v_entry, if(in_seconds = 0, v_names, null));
         end if;
-    end loop;
-    close c;
+    end each;
 end $$
 delimiter ;

@@ -13,7 +13,6 @@ begin
     declare v_more longtext character set utf8mb4;
     if in_wait then
         -- with those of who may be next, because to lock them later would be out of order
-        /*M!100600 set statement group_concat_max_len = 1000000000 for */
         select json_arrayagg(m.name) into v_more
         from (
             select distinct n.name from json_table(in_names, '$[*]'
@@ -26,7 +25,6 @@ begin
             straight_join delayed_queue q force index (primary) on q.entry = w.entry and json_length(q.semaphores) > 1
             straight_join json_table(q.semaphores, '$[*]' columns (name varchar(100) collate exact path '$')) m;
         set v_all = json_merge_preserve(in_names, coalesce(v_more, '[]'));
-        /*M!100600 set statement group_concat_max_len = 1000000000 for */
         select json_arrayagg(l.name) into out_locked
         from (
             select s.name
@@ -37,7 +35,6 @@ begin
                 straight_join queue_semaphore s force index (primary) on s.name = j.name
             order by j.name limit 1000000000 for update /*!80000 of s */) l;
     else
-        /*M!100600 set statement group_concat_max_len = 1000000000 for */
         select json_arrayagg(l.name) into out_locked
         from (
             select s.name

@@ -15,7 +15,6 @@ begin
     select coalesce(sum(json_length(q.semaphores)), 0) into v_wants
     from json_table(in_entries, '$[*]' columns (entry bigint path '$')) j
         straight_join delayed_queue q force index (primary) on q.entry = j.entry and q.source_kind is null;
-    /*M!100600 set statement sql_safe_updates = 0 for */
     update json_table(in_entries, '$[*]' columns (entry bigint path '$')) j
         straight_join delayed_queue q force index (primary) on q.entry = j.entry and q.source_kind is null
         straight_join queue_semaphore_permit h force index (primary) on h.entry = q.entry and h.until < 0

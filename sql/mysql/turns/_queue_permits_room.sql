@@ -15,17 +15,11 @@ differs: the result is out_room; what is not to count is taken back.'
 begin
     declare v_entry, v_found, v_held, v_taken bigint;
     declare v_old longtext character set utf8mb4;
-    declare v_done boolean default false;
     declare c cursor for
         select h.entry from queue_semaphore_permit h force index (queue_semaphore_permit_name)
         where h.name = in_name and h.until between 0 and in_now order by h.until limit 100;
-    declare continue handler for not found set v_done = true;
-    open c;
-    permits: loop
-        fetch c into v_entry;
-        if v_done then
-            leave permits;
-        end if;
+    declare continue handler for not found begin end;
+    for each c into v_entry do
         set v_found = null, v_held = null;
         select q.entry, if(q.reserved_at is null, 0, q.scheduled_at) into v_found, v_held
         from delayed_queue q where q.entry = v_entry for update skip locked;
@@ -33,14 +27,12 @@ begin
             select max(q.entry), 0 into v_found, v_held from delayed_queue q where q.entry = v_entry;
             set v_found = if(v_found is null, v_entry, null);
         end if;
-        set v_done = false;
         if v_held > in_now then
             update queue_semaphore_permit h set h.until = v_held where h.entry = v_entry and h.name = in_name;
         elseif v_found is not null then
             delete h from queue_semaphore_permit h where h.entry = v_entry and h.name = in_name;
         end if;
-    end loop;
-    close c;
+    end each;
     if @pyqueue_own then
         select count(*) into v_taken from queue_semaphore_permit h force index (queue_semaphore_permit_name)
             where h.name = in_name;
@@ -53,14 +45,12 @@ begin
     if out_room <= 0 and not in_all then
         -- taken back, not passed over: who takes such a message by its promise does so without the lock of the
         -- semaphore
-        /*M!100600 set statement group_concat_max_len = 1000000000 for */
         select json_arrayagg(l.entry) into v_old
         from (
             select h.entry from queue_semaphore_permit h force index (queue_semaphore_permit_name)
             where h.name = in_name and h.until + 0 < 0 and abs(h.until + in_now) >= 1000000
             limit 100 for update skip locked) l;
         if v_old is not null then
-            /*M!100600 set statement sql_safe_updates = 0 for */
             delete h from json_table(v_old, '$[*]' columns (entry bigint path '$')) j
                 straight_join queue_semaphore_permit h force index (primary) on h.entry = j.entry and h.name = in_name;
             set out_room = out_room + json_length(v_old);

@@ -16,14 +16,12 @@ begin
     declare v_woken bigint;
     declare v_done boolean;
     set in_entries = coalesce(in_entries, '[]');
-    /*M!100600 set statement group_concat_max_len = 1000000000 for */
     select json_arrayagg(h.name) into v_names
     from json_table(in_entries, '$[*]' columns (entry bigint path '$')) j
         straight_join queue_semaphore_permit h force index (primary) on h.entry = j.entry;
     set v_names = json_merge_preserve(coalesce(in_names, '[]'), coalesce(v_names, '[]'));
     call _queue_permits_lock(v_names, in_wait, v_locked);
     -- of each: whether it is held, is ready, waits
-    /*M!100600 set statement group_concat_max_len = 1000000000 for */
     select json_arrayagg(json_array(j.entry, coalesce(q.reserved_at is not null and q.scheduled_at > in_now, 0),
         coalesce(q.ready_at is not null and q.reserved_at is null, 0), q.entry is not null and q.ready_at is null
         and q.due_at is null and q.reserved_at is null))
@@ -31,12 +29,10 @@ begin
     from json_table(in_entries, '$[*]' columns (entry bigint path '$')) j
         left join delayed_queue q force index (primary) on q.entry = j.entry;
     if v_list is not null then
-        /*M!100600 set statement sql_safe_updates = 0 for */
         delete h from json_table(v_list, '$[*]'
             columns (entry bigint path '$[0]', held int path '$[1]', ready int path '$[2]')) j
             straight_join queue_semaphore_permit h force index (primary) on h.entry = j.entry
         where not j.held and not (j.ready and h.until < 0);
-        /*M!100600 set statement sql_safe_updates = 0 for */
         delete w from json_table(v_list, '$[*]' columns (entry bigint path '$[0]', waits int path '$[3]')) j
             straight_join queue_semaphore_wait w force index (primary) on w.entry = j.entry
         where not j.waits;

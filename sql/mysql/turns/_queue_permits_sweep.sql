@@ -7,7 +7,6 @@ in_now: the time of the call.
 Locks: 1000 semaphores at the most, then as _queue_permits_next; what others have locked is left.'
 begin
     declare v_names longtext character set utf8mb4;
-    /*M!100600 set statement group_concat_max_len = 1000000000 for */
     select json_arrayagg(n.name) into v_names
     from (
         select s.name from queue_semaphore s

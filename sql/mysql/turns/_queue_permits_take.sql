@@ -26,7 +26,7 @@ permits: begin
         from json_table(in_entries, '$[*]' columns (place for ordinality, entry bigint path '$')) j
             straight_join delayed_queue q force index (primary) on q.entry = j.entry
         order by j.place;
-    declare continue handler for not found set v_done = true;
+    declare continue handler for not found begin end;
     if in_first and @pyqueue_permit_names is null then
         call _queue_permits_promised(in_entries, in_until, v_done);
         if v_done then
@@ -37,30 +37,17 @@ permits: begin
     set out_entries = null, out_number = 0, out_expired = 0, out_passed = '[]',
         v_all = coalesce(@pyqueue_permit_names, '[]'), v_left = coalesce(@pyqueue_permit_entries, '[]'),
         @pyqueue_permit_names = null, @pyqueue_permit_entries = null;
-    open c;
-    names: loop
-        fetch c into v_entry, v_names, v_held;
-        if v_done then
-            leave names;
-        end if;
+    for each c into v_entry, v_names, v_held do
         set v_all = json_merge_preserve(v_all, coalesce(v_names, '[]'));
-    end loop;
-    close c;
+    end each;
     if json_length(v_all) > 0 then
         call _queue_permits_lock(v_all, in_first, v_locked);
-        /*M!100600 set statement sql_safe_updates = 0 for */
         delete h from json_table(in_entries, '$[*]' columns (entry bigint path '$')) j
             straight_join json_table(v_locked, '$[*]' columns (
                 name varchar(100) collate exact path '$')) n
             straight_join queue_semaphore_permit h force index (primary) on h.entry = j.entry and h.name = n.name;
     end if;
-    set v_done = false;
-    open c;
-    messages: loop
-        fetch c into v_entry, v_names, v_held;
-        if v_done then
-            leave messages;
-        end if;
+    for each c into v_entry, v_names, v_held do
         set v_lacks = null;
         if v_names is not null then
             call _queue_permits_lacking(v_names, null, false, in_now, v_lacks);
@@ -81,8 +68,7 @@ permits: begin
                 on duplicate key update name = v_lacks;
             set v_left = json_array_append(v_left, '$', v_entry + 0), out_expired = out_expired + v_held;
         end if;
-    end loop;
-    close c;
+    end each;
     if json_length(v_left) > 0 then
         call _queue_permits_settle(v_left, v_all, false, in_now);
     end if;

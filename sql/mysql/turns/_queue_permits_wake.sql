@@ -17,7 +17,6 @@ begin
     declare v_name varchar(100) collate exact;
     declare v_room bigint;
     declare v_place, v_odd int default 0;
-    /*M!100600 set statement group_concat_max_len = 1000000000 for */
     select json_arrayagg(l.name), json_arrayagg(json_array(l.name, l.room)),
         coalesce(sum(l.room is null or l.expired), 0) into out_lines, v_found, v_odd
     from (
@@ -41,7 +40,6 @@ begin
         set v_name = json_unquote(json_extract(v_found, concat('$[', v_place, '][0]'))),
             v_room = json_extract(v_found, concat('$[', v_place, '][1]')), v_place = v_place + 1, v_next = null;
         if v_room > 0 then
-            /*M!100600 set statement group_concat_max_len = 1000000000 for */
             select json_arrayagg(json_array(p.entry, p.name)), coalesce(sum(p.odd), 0) into v_next, v_odd
             from (
                 select q.entry, w.name,
@@ -54,11 +52,9 @@ begin
         end if;
     end while;
     if out_done and json_length(v_picked) > 0 then
-        /*M!100600 set statement sql_safe_updates = 0 for */
         update json_table(v_picked, '$[*]' columns (entry bigint path '$[0]')) j
             straight_join delayed_queue q force index (primary) on q.entry = j.entry
         set q.ready_rank = -q.priority, q.ready_at = in_now;
-        /*M!100600 set statement sql_safe_updates = 0 for */
         delete w from json_table(v_picked, '$[*]' columns (entry bigint path '$[0]')) j
             straight_join queue_semaphore_wait w force index (primary) on w.entry = j.entry;
         insert into queue_semaphore_permit (entry, name, until)

@@ -28,7 +28,6 @@ begin
             call _queue_take_where(in_kind, v_place, in_now, in_most, in_where, v_entries, v_number, v_expired, v_ends);
         end if;
         if out_number > 0 or v_passed <> '[]' then -- what was found before is found again: it is held only at the end
-            /*M!100600 set statement group_concat_max_len = 1000000000 for */
             select json_arrayagg(n.entry) into v_entries
             from (
                 select j.entry

@@ -51,13 +51,11 @@ begin
                 from queue_semaphore_permit h force index (queue_semaphore_permit_name)
             where h.name = in_name lock in share mode;
             if v_more > 0 then
-                /*M!100600 set statement group_concat_max_len = 1000000000 for */
                 select json_arrayagg(l.entry) into v_over
                 from (
                     select h.entry from queue_semaphore_permit h force index (queue_semaphore_permit_name)
                     where h.name = in_name and h.until + 0 < 0
                     order by h.until, h.entry desc limit v_more for update) l;
-                /*M!100600 set statement sql_safe_updates = 0 for */
                 delete h from json_table(coalesce(v_over, '[]'), '$[*]' columns (entry bigint path '$')) j
                     straight_join queue_semaphore_permit h force index (primary) on h.entry = j.entry
                         and h.name = in_name;

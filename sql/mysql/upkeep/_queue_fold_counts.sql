@@ -10,7 +10,6 @@ out_folded: the result.'
 begin
     declare v_ids longtext character set utf8mb4;
     declare v_kinds int;
-    /*M!100600 set statement group_concat_max_len = 1000000000 for */
     select json_arrayagg(o.id) into v_ids
     from (select c.id from queue_count c order by c.id limit in_max for update skip locked) o;
     select count(distinct c.p_kind) into v_kinds
@@ -23,7 +22,6 @@ begin
             sum(c.moved), sum(c.dead), sum(c.expired), sum(c.lost)
         from json_table(v_ids, '$[*]' columns (id bigint unsigned path '$')) j
             straight_join queue_count c force index (primary) on c.id = j.id group by c.p_kind;
-        /*M!100600 set statement sql_safe_updates = 0 for */
         delete c from json_table(v_ids, '$[*]' columns (id bigint unsigned path '$')) j
             straight_join queue_count c force index (primary) on c.id = j.id;
     end if;

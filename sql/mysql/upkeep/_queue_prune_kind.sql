@@ -18,20 +18,17 @@ begin
     declare continue handler for not found begin end;
     select k.history_seconds, k.dedup_seconds into v_history, v_dedup from queue_kind k where k.p_kind = in_kind;
     set v_since = if(v_history = 0, 9223372036854775807, in_now - v_history * 1000000);
-    /*M!100600 set statement group_concat_max_len = 1000000000 for */
     select json_arrayagg(json_array(o.finished_at, o.entry)), count(*) into v_found, out_pruned
     from (
         select h.finished_at, h.entry from queue_history h force index (primary)
         where h.p_kind = in_kind and h.finished_at <= v_since
             order by h.finished_at, h.entry limit in_max for update skip locked) o;
     if v_found is not null then
-        /*M!100600 set statement sql_safe_updates = 0 for */
         delete h from json_table(v_found, '$[*]' columns (finished_at bigint path '$[0]', entry bigint path '$[1]')) j
             straight_join queue_history h force index (primary) on h.p_kind = in_kind and h.finished_at = j.finished_at
                 and h.entry = j.entry;
     end if;
     set v_since = if(v_dedup = 0, 9223372036854775807, in_now - v_dedup * 1000000), v_left = in_max - out_pruned;
-    /*M!100600 set statement group_concat_max_len = 1000000000 for */
     select json_arrayagg(o.p_key) into v_found
     from (
         select d.p_key
@@ -41,7 +38,6 @@ begin
             straight_join queue_dedup d force index (primary) on d.p_kind = in_kind and d.p_key = j.p_key
         where d.ended_at <= v_since for update /*!80000 of d */ skip locked) o;
     if v_found is not null then
-        /*M!100600 set statement sql_safe_updates = 0 for */
         delete d from json_table(v_found, '$[*]' columns (p_key varchar(200) collate exact path '$')) j
             straight_join queue_dedup d force index (primary) on d.p_kind = in_kind and d.p_key = j.p_key;
         set out_pruned = out_pruned + json_length(v_found);

@@ -57,11 +57,9 @@ begin
         -- epochs that no server is in any more
         select min(n.epoch) into v_before
             from (select e.epoch from queue_epoch e order by e.epoch desc, e.id desc limit 100) n;
-        /*M!100600 set statement group_concat_max_len = 1000000000 for */
         select json_arrayagg(json_array(o.epoch, o.id)) into v_old
         from (select e.epoch, e.id from queue_epoch e where e.epoch < v_before
             order by e.epoch, e.id limit 1000 for update skip locked) o;
-        /*M!100600 set statement sql_safe_updates = 0 for */
         delete e from json_table(coalesce(v_old, '[]'), '$[*]'
             columns (epoch bigint path '$[0]', id bigint path '$[1]')) j
             straight_join queue_epoch e force index (primary) on e.epoch = j.epoch and e.id = j.id;

@@ -17,7 +17,6 @@ begin
         set out_kinds = concat(out_kinds, json_unquote(json_extract(v_kinds, concat('$[', v_place, ']'))),
             char(0 using utf8mb4)), v_place = v_place + 1;
     end while;
-    /*M!100600 set statement group_concat_max_len = 1000000000 for */
     select json_arrayagg(k.kind) into v_sorted
     from (
         select distinct j.kind

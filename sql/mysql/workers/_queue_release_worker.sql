@@ -15,7 +15,7 @@ begin
     declare v_place int default 0;
     declare v_left int default in_max;
     declare v_entry bigint;
-    declare v_last, v_pending boolean default false;
+    declare v_pending boolean;
     declare v_attempts, v_most, v_defined int;
     declare v_none decimal(30,6);
     declare v_error longtext character set utf8mb4 default concat('worker ', in_worker, ' is gone');
@@ -24,14 +24,12 @@ begin
             straight_join delayed_queue q force index (primary) on q.entry = j.entry
         order by q.p_key, q.p_kind;
     if in_kinds is null then
-        /*M!100600 set statement group_concat_max_len = 1000000000 for */
         select json_arrayagg(h.entry) into v_list
         from (select q.entry from delayed_queue q where q.reserved_by = in_worker
             and q.scheduled_at > in_now limit in_max) h;
     end if;
     while v_place < json_length(in_kinds) and v_left > 0 do
         set v_kind = json_unquote(json_extract(in_kinds, concat('$[', v_place, ']'))), v_place = v_place + 1;
-        /*M!100600 set statement group_concat_max_len = 1000000000 for */
         select json_arrayagg(h.entry) into v_more
         from (
             select q.entry from delayed_queue q force index (delayed_queue_ready)
@@ -42,7 +40,6 @@ begin
     select count(distinct j.entry) into v_left
     from json_table(coalesce(v_list, '[]'), '$[*]' columns (entry bigint path '$')) j;
     -- what was read may have changed since
-    /*M!100600 set statement group_concat_max_len = 1000000000 for */
     select json_arrayagg(l.entry), count(*) into v_list, out_freed
     from (
         select q.entry
@@ -58,15 +55,7 @@ begin
         from json_table(v_list, '$[*]' columns (entry bigint path '$')) j
             straight_join delayed_queue q force index (primary) on q.entry = j.entry
         group by q.p_kind;
-        open c;
-        messages: loop
-            begin
-                declare continue handler for not found set v_last = true;
-                fetch c into v_entry;
-            end;
-            if v_last then
-                leave messages;
-            end if;
+        for each c into v_entry do
             select q.p_kind, q.attempts, q.max_attempts, q.pending, q.errors, q.semaphores
             into v_kind, v_attempts, v_most, v_pending, v_errors, v_semaphores
             from delayed_queue q where q.entry = v_entry for update;
@@ -89,8 +78,7 @@ begin
                 where q.entry = v_entry;
                 call _queue_permits_note(v_entry, v_semaphores);
             end if;
-        end loop;
-        close c;
+        end each;
     end if;
 end $$
 delimiter ;

@@ -45,7 +45,12 @@ SHORT = [
         ],
         scheduled_at=[10**14, NEW_YEAR * SECOND, NEW_YEAR * SECOND + 1, YEAR_10000 * SECOND - 1],
         headers=['{"a": 1}', '{ "a" :1 ,  "\\u0062":"é\\n\\"" }', '{"": null, "b": 1.50}'],
+        group=['"g"', '"nobody made it"', f'"{"é" * 100}"'],
+        order_key=['"x"', '" "', '"\\u00e9\\""', f'"{"é" * 200}"'],
+        semaphores=['["wide"]', '[ "n\\u0061rrow" ]'],
     ),
+    '"group": "g", "order_key": "x", "priority": 2, "delay_seconds": 1',
+    '"semaphores": ["narrow"], "delay_seconds": 1, "group": "g"',
     '"delay_seconds": 1, "priority": 2, "headers": {"a": "b"}',
     f'"headers": {{"a": true}}, "scheduled_at": {NEW_YEAR * SECOND}',
 ]
@@ -60,6 +65,13 @@ LONG = [
             *('"2030-01-01T00:00:00Z"', '"1800000000000000"', "[1800000000000000]", *OTHERS),
         ],
         headers=['{"a": []}', '{"a": {}}', '{"a": "["}', '{"a": "{"}', *OTHERS],
+        group=["null", "1", '""', '["g"]', f'"{"é" * 101}"'],
+        order_key=["null", "1", '""', '["x"]', f'"{"é" * 201}"'],
+        semaphores=[
+            *("null", '"wide"', "[]", "[1]", '[["wide"]]', '{"wide": 1}', '["nobody made it"]', '["WIDE"]'),
+            *('["wide", "narrow"]', '["wide", "wide"]'),
+        ],
+        route=['["next"]'],
         Priority=[1],
         attempts=[1, '1, "priority": 1'],
         on_duplicate=['"ignore", "priority": 1', '"replace", "priority": 1'],
@@ -69,6 +81,7 @@ LONG = [
     '"delay_seconds": 1, "scheduled_at": null',
     '"delay_seconds": 1, "priority": null',
     '"": 1, "priority": 1',
+    '"order_key": "x", "semaphores": ["wide"]',
 ]
 """Options that it leaves to the long way, which says what is wrong with them, if anything is."""
 EITHER = [
@@ -222,24 +235,45 @@ def test_a_batch_is_pushed_alike_in_both_ways(
         None,
         '{"priority": 7, "delay_seconds": 2.5, "headers": {"z": "y"}}',
         '{"scheduled_at": 1767225600000000, "attempts": 1, "max_attempts": 3}',
+        '{"order_key": "shared", "group": "g", "route": ["next"]}',
+        '{"semaphores": ["narrow", "wide"]}',
     ],
-    ids=["none", "waiting", "ready"],
+    ids=["none", "waiting", "ready", "order key", "semaphores"],
 )
 def test_messages_with_options_are_pushed_alike_in_both_ways(
     connect: Connect, queue: Session, clock: Clock, shared: str | None
 ) -> None:
     assert clock.now == NEW_YEAR * SECOND
+    with_turns(queue)
     in_transaction = connect(autocommit=False)
     [(columns,)] = queue.execute(
         "select group_concat('q.', c.column_name) from information_schema.columns c"
         " where c.table_schema = database() and c.table_name = 'delayed_queue'"
-        " and c.column_name not in ('entry', 'p_kind', 'ready_kind')"
+        " and c.column_name not in ('entry', 'p_kind', 'ready_kind', 'member')"
     )
     for number, options in enumerate([*SHORT, *LONG, *EITHER]):
         batch = f"""[{{"key": "z", "payload": 1}}, {{"key": "a", "payload": [2], {options}}},
             {{"key": "a", "payload": 3, "priority": 5}}, {{"key": "taken", "payload": 4, "priority": 6}}]"""
         short = pushed(queue, f"short{number}", batch, shared, columns)
         assert short == pushed(in_transaction, f"long{number}", batch, shared, columns), options
+
+
+def with_turns(queue: Session) -> None:
+    """Make a semaphore with room and one without, and a group."""
+    queue.semaphore("wide", 10**6)
+    queue.semaphore("narrow", 1)
+    queue.push("holder", "a", semaphores=["narrow"])
+    assert keys(queue.reserve("holder", timeout_seconds=10**6)) == ["a"]
+    queue.group("g", "next")
+
+
+HANGS_ON_IT = """q.member <=> q.entry,
+    (select m.group_name from queue_group_member m where m.entry = q.entry),
+    (select o.order_key from queue_order o where o.first = q.entry),
+    (select w.order_key from queue_order_waiting w where w.entry = q.entry),
+    (select l.name from queue_semaphore_wait l where l.entry = q.entry),
+    (select group_concat(h.name order by h.name) from queue_semaphore_permit h where h.entry = q.entry)"""
+"""What is noted of a message elsewhere."""
 
 
 def pushed(
@@ -252,7 +286,7 @@ def pushed(
     except QueueError as error:
         answer = type(error), str(error)
     rows = session.execute(
-        f"select {columns} from delayed_queue q where q.p_kind = %s order by q.entry", (kind,)
+        f"select {columns}, {HANGS_ON_IT} from delayed_queue q where q.p_kind = %s order by q.entry", (kind,)
     )
     if not session.autocommit:
         session.commit()
@@ -260,14 +294,19 @@ def pushed(
 
 
 def test_the_short_way_takes_what_is_plainly_right_and_nothing_else(queue: Session, clock: Clock) -> None:
+    with_turns(queue)
     for takes, given in (True, SHORT), (False, LONG):
         for number, options in enumerate(given):
             batch = f'[{{"key": "z", "payload": 1}}, {{"key": "{number}", "payload": 2, {options}}}]'
             queue.execute(
-                "call _queue_push_plain(%s, %s, %s, %s, 0, null, 0, null, @outcomes)",
+                "call _queue_push_plain(%s, %s, %s, %s, 0, null, 0, null, null, null, null, @follows,"
+                " @outcomes)",
                 (f"{takes}{number}", batch, clock.now, clock.now),
             )
             assert queue.execute("select left(@outcomes, 2)") == [("cc" if takes else None,)], options
+            if takes:
+                follows = any(f'"{name}"' in options for name in ("group", "order_key", "semaphores"))
+                assert queue.execute("select @follows") == [(follows,)], options
 
 
 def test_headers_that_are_large_beside_what_is_sorted_in_go_in(queue: Session) -> None:

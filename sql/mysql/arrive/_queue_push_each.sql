@@ -1,0 +1,82 @@
+-- calls: _queue_check_fit, _queue_epoch, _queue_lock, _queue_message, _queue_push_options, _queue_put
+drop procedure if exists _queue_push_each;
+delimiter $$
+create procedure _queue_push_each(in in_kind text collate exact, in in_messages longtext character set utf8mb4,
+    in in_options longtext character set utf8mb4, in in_now bigint, in in_shape longtext character set utf8mb4,
+    in in_since bigint, out out_outcomes longtext character set ascii, out out_made longtext character set ascii)
+    comment 'Puts the messages of a batch in one by one, in the order of their keys.
+in_shape: the payload_shape of the kind; NULL: none. in_since: see _queue_put. The other parameters, the result, the
+errors and the locks are those of _queue_push_batch.
+differs: on PostgreSQL it is a part of _queue_push_batch.'
+begin
+    declare v_shift, v_at, v_default_at, v_put_at, v_entry, v_new, v_locked bigint;
+    declare v_plain, v_changes boolean default false;
+    declare v_deep boolean default json_depth(in_messages) > 33;
+    declare v_key, v_before text collate exact;
+    declare v_message, v_payload, v_headers, v_default_headers, v_route, v_default_route, v_semaphores,
+        v_default_semaphores, v_list longtext character set utf8mb4;
+    declare v_priority, v_default_priority smallint;
+    declare v_order, v_default_order varchar(200) collate exact;
+    declare v_place, v_attempts, v_default_attempts, v_max_attempts, v_default_max_attempts int;
+    declare v_number int default json_length(in_messages);
+    declare v_on_duplicate, v_default_on_duplicate varchar(20) character set utf8mb4;
+    declare v_outcome varchar(10) character set utf8mb4;
+    declare c cursor for
+        -- most messages are a key and a payload: those are checked here, all others one by one
+        select r.place, r.entry, m.message, json_extract(m.message, '$.payload'), r.p_key, (json_length(m.message) = 2
+            and json_type(json_extract(m.message, '$.key')) = 'STRING' and char_length(r.p_key) between 1 and 200
+            and json_extract(m.message, '$.payload') is not null and not v_deep) is true
+        from (
+            -- numbered in the order of the batch, though put in in the order of the keys
+            select k.place, k.p_key, ((uuid_short() << 8) & 9223372036854775807) + v_shift as entry
+            from json_table(in_messages, '$[*]'
+                columns (place for ordinality, p_key varchar(201) collate exact path '$.key')) k
+            limit 1000000000) r
+            -- apart, so that what is sorted is small
+            straight_join (select j.place, j.message from json_table(in_messages, '$[*]' columns (place for ordinality,
+                message json path '$')) j limit 1000000000) m on m.place = r.place
+        order by r.p_key, r.place;
+    declare continue handler for not found begin end;
+    call _queue_push_options(in_options, in_now, v_default_at, v_default_priority, v_default_headers,
+        v_default_attempts, v_default_max_attempts, v_default_on_duplicate, v_default_route, v_default_order,
+        v_default_semaphores);
+    set v_changes = v_default_on_duplicate <> 'ignore' or json_contains_path(in_messages, 'one', '$[*].on_duplicate'),
+        out_outcomes = repeat('i', v_number);
+    call _queue_epoch(v_shift);
+    for each c into v_place, v_new, v_message, v_payload, v_key, v_plain do
+        if v_plain then
+            set v_at = v_default_at, v_priority = v_default_priority, v_headers = v_default_headers,
+                v_attempts = v_default_attempts, v_max_attempts = v_default_max_attempts,
+                v_on_duplicate = v_default_on_duplicate, v_route = v_default_route, v_order = v_default_order,
+                v_semaphores = v_default_semaphores;
+        else
+            call _queue_message(v_message, v_place, in_options, in_now, v_key, v_payload, v_at, v_priority,
+                v_headers, v_attempts, v_max_attempts, v_on_duplicate, v_route, v_order, v_semaphores);
+            if coalesce(json_type(json_extract(v_message, '$.key')), 'NULL') = 'NULL' then
+                set out_made = insert(coalesce(out_made, convert(repeat(' ', 36 * v_number) using ascii)),
+                    36 * v_place - 35, 36, convert(v_key using ascii));
+            end if;
+        end if;
+        if in_shape is not null then
+            call _queue_check_fit(in_shape, v_payload, concat('messages[', v_place - 1, '].payload'));
+        end if;
+        set v_entry = null;
+        if v_on_duplicate <> 'ignore' and not v_key <=> v_before then
+            select max(q.entry) into v_entry from delayed_queue q where q.p_kind = in_kind and q.p_key = v_key;
+        end if;
+        if v_changes and v_locked is null or v_entry > v_locked then
+            -- what is there, before any of it changes; then what came after that, perhaps several
+            select coalesce(max(q.entry), 0), json_arrayagg(json_array(q.entry + 0)) into v_locked, v_list
+            from json_table(in_messages, '$[*]' columns (p_key varchar(200) collate exact path '$.key')) r
+                straight_join delayed_queue q force index (delayed_queue_key) on q.p_kind = in_kind
+                    and q.p_key = r.p_key;
+            call _queue_lock(coalesce(v_list, '[]'));
+        end if;
+        call _queue_put(v_new, in_kind, v_key, v_payload, null, v_headers, v_priority, in_now, v_at, v_attempts,
+            v_max_attempts, v_on_duplicate, in_since, v_route, null, null, v_order, v_semaphores, v_put_at,
+            v_outcome);
+        set out_outcomes = insert(out_outcomes, v_place, 1, convert(left(v_outcome, 1) using ascii)),
+            v_before = v_key;
+    end each;
+end $$
+delimiter ;
