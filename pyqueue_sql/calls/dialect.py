@@ -280,6 +280,8 @@ class Failure(NamedTuple):
     or the server takes in nothing for a while, as a standby that is about to be promoted."""
     begun: bool = False
     """Whether a transaction has begun already, so that its isolation can't be changed."""
+    killed: bool = False
+    """Whether KILL QUERY ended the call, after which MySQL leaves its transaction open."""
 
 
 _MISSING_SQLSTATES = {"42883", "42P01", "3F000"}
@@ -301,6 +303,7 @@ _MYSQL = {"pymysql", "MySQLdb", "asyncmy", "mariadb", "mysql"}  # aiomysql's err
 _AROUND = {"sqlalchemy", "django"}
 """Packages with exceptions around those of a driver."""
 _BEGUN = 1568
+_KILLED = 1317
 _IN_TRANS, _AUTOCOMMIT = 1, 2
 """Of the status that the server sends with each answer."""
 
@@ -364,6 +367,7 @@ def _mysql_failure(error: BaseException) -> Failure:
         victim=number in _VICTIM,
         passes=number in _LOST | _VICTIM | _CLOSED,
         begun=number == _BEGUN,
+        killed=number == _KILLED,
     )
 
 

@@ -6,11 +6,15 @@ Where a call is a transaction of its own, over an engine and under autocommit, i
 five times, after a few random milliseconds. In a transaction of the caller's the error comes through at once,
 because only the caller knows what else was in it; and so it does over a connection of a driver that doesn't
 tell whether a transaction is open (mysqlclient), but for Django's, which knows.
+
+MySQL leaves the transaction of a call open that KILL QUERY ends (1317). Where it is the call's own it is
+rolled back, and the error comes through.
 """
 
 from __future__ import annotations
 
 import asyncio
+import contextlib
 import functools
 import random
 import sys
@@ -39,7 +43,7 @@ def over_pymysql(connection: Any, call: Call[Any]) -> list[Row]:
         with connection.cursor(plain) as cursor:
             return _fetched(cursor, call)
 
-    return _retried(once) if dialect.mysql_is_own(connection) else once()
+    return _own(once, connection.rollback) if dialect.mysql_is_own(connection) else once()
 
 
 def over_django(connection: Any, call: Call[Any]) -> list[Row]:
@@ -50,7 +54,8 @@ def over_django(connection: Any, call: Call[Any]) -> list[Row]:
             dialect.check_mysql(connection.connection)
             return _fetched(cursor, call)
 
-    return _retried(once) if connection.get_autocommit() and not connection.in_atomic_block else once()
+    is_own = connection.get_autocommit() and not connection.in_atomic_block
+    return _own(once, connection.rollback) if is_own else once()
 
 
 def _fetched(cursor: Any, call: Call[Any]) -> list[Row]:
@@ -64,7 +69,7 @@ def _fetched(cursor: Any, call: Call[Any]) -> list[Row]:
 def over_connection(connection: Any, call: Call[Any]) -> list[Row]:
     """Make a call over a connection of SQLAlchemy's."""
     once = functools.partial(_once, connection, call)
-    return _retried(once) if _is_own(connection) else once()
+    return _own(once, functools.partial(_undo, connection)) if _is_own(connection) else once()
 
 
 def over_engine(engine: Any, call: Call[Any]) -> list[Row]:
@@ -90,7 +95,7 @@ async def over_aiomysql(connection: Any, call: Call[Any]) -> list[Row]:
                 pass
         return dialect.mysql_rows(call.what, description, rows)
 
-    return await (_async_retried(once) if dialect.mysql_is_own(connection) else once())
+    return await (_async_own(once, connection.rollback) if dialect.mysql_is_own(connection) else once())
 
 
 async def over_async_connection(connection: Any, call: Call[Any]) -> list[Row]:
@@ -99,7 +104,10 @@ async def over_async_connection(connection: Any, call: Call[Any]) -> list[Row]:
     async def once() -> list[Row]:
         return await connection.run_sync(_once, call)
 
-    return await (_async_retried(once) if await connection.run_sync(_is_own) else once())
+    async def undo() -> None:
+        await connection.run_sync(_undo)
+
+    return await (_async_own(once, undo) if await connection.run_sync(_is_own) else once())
 
 
 async def over_async_engine(engine: Any, call: Call[Any]) -> list[Row]:
@@ -114,6 +122,10 @@ async def over_async_engine(engine: Any, call: Call[Any]) -> list[Row]:
 
 def _is_own(connection: Any) -> bool:
     return dialect.mysql_is_own(connection.connection.driver_connection)
+
+
+def _undo(connection: Any) -> None:
+    connection.connection.rollback()  # the driver's: SQLAlchemy's transaction is the caller's
 
 
 def _first(connection: Any, call: Call[Any]) -> list[Row]:
@@ -147,6 +159,29 @@ def _once(connection: Any, call: Call[Any]) -> list[Row]:
     return dialect.mysql_rows(call.what, description, rows)
 
 
+def _own(once: Callable[[], list[Row]], undo: Callable[[], object]) -> list[Row]:
+    """Make a call that is a transaction of its own, which nobody else ends where the call is killed."""
+    try:
+        return _retried(once)
+    except Exception as error:
+        if _is_killed(error):
+            with contextlib.suppress(Exception):
+                undo()
+        raise
+
+
+async def _async_own(
+    once: Callable[[], Awaitable[list[Row]]], undo: Callable[[], Awaitable[object]]
+) -> list[Row]:
+    try:
+        return await _async_retried(once)
+    except Exception as error:
+        if _is_killed(error):
+            with contextlib.suppress(Exception):
+                await undo()
+        raise
+
+
 def _retried(once: Callable[[], list[Row]]) -> list[Row]:
     """Make a call that is a transaction of its own, again where it was a victim."""
     for _ in range(RETRIES):
@@ -173,3 +208,8 @@ async def _async_retried(once: Callable[[], Awaitable[list[Row]]]) -> list[Row]:
 def _is_victim(error: Exception) -> bool:
     failure = dialect.failure(error)
     return failure is not None and failure.victim
+
+
+def _is_killed(error: Exception) -> bool:
+    failure = dialect.failure(error)
+    return failure is not None and failure.killed

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import time
 from collections.abc import Callable
+from concurrent.futures import ThreadPoolExecutor
 from datetime import UTC, datetime
 from typing import Any
 
@@ -53,6 +55,14 @@ ERRORS: tuple[tuple[type[QueueError], str, Callable[[Any], object]], ...] = (
     (InvalidReceipt, "PQ005", lambda q: q.ack("x")),
     (InvalidReceipt, "PQ005", lambda q: q.nack_many(["1-" + "0" * 32, "x"])),
 )
+WAITING = (
+    "select t.processlist_id from performance_schema.data_lock_waits w"
+    " join performance_schema.threads t on t.thread_id = w.requesting_thread_id"
+)
+"""Who waits for a row in MySQL."""
+PATIENCE_S = 60
+UNTOLD = ("SQLAlchemy, mysqlclient", "SQLAlchemy, MySQL Connector")
+"""Who doesn't tell whether a transaction is open."""
 MISSING = Call(Routine("queue_nothing", columns("kind text"), columns("receipt")), ("a",), list)
 
 
@@ -69,13 +79,7 @@ EACH = [
 def test_every_driver_gives_the_same_answers_errors_and_transactions(
     driver: Driver, harness: Harness, connect: Connect
 ):
-    if driver.built:
-        try:
-            building.importable(driver.built)
-        except UnavailableError as error:
-            if "drivers" in required():
-                raise pytest.UsageError(f"{REQUIRE} names drivers: {error}") from None
-            pytest.skip(f"LEFT OUT, nothing was tested over {driver.name}: {error}")
+    need(driver)
     with driver.open(harness.url) as opened:
         for name, queue in (opened.joining | opened.alone).items():
             if name not in ("session", "autocommit"):
@@ -87,6 +91,50 @@ def test_every_driver_gives_the_same_answers_errors_and_transactions(
             assert queue.push("seen", name).outcome == "created"
             assert connect().get("seen", name) is not None
         transactions(opened, connect)
+
+
+@pytest.mark.parametrize(("driver", "server_name"), [one for one in EACH if one.values[1] == "mysql"])
+def test_a_call_that_is_killed_ends_its_own_transaction_over_every_driver(
+    driver: Driver, harness: Harness, connect: Connect
+):
+    """MySQL doesn't, so the client does, wherever it is told that the transaction is the call's own."""
+    need(driver)
+    other, holder = connect(), connect(autocommit=False)
+
+    def kill() -> None:
+        deadline = time.monotonic() + PATIENCE_S
+        while not (waiting := other.execute(WAITING)):
+            assert time.monotonic() < deadline
+            time.sleep(0.005)
+        other.execute("kill query %s", waiting[0])
+
+    with driver.open(harness.url) as opened, ThreadPoolExecutor(1) as pool:
+        for name, queue in opened.alone.items():
+            holder.push("mail", name)
+            killing = pool.submit(kill)
+            with pytest.raises(Exception, match="interrupted") as caught:
+                queue.push("mail", name)
+            killing.result()
+            said = dialect.failure(caught.value)
+            assert said is not None
+            assert said.killed
+            holder.rollback()
+            if name == "autocommit" and driver.name in UNTOLD:
+                with pytest.raises(Refused, match="killed"):
+                    queue.push("mail", name)
+            assert queue.push("mail", name).outcome == "created"
+            assert other.get("mail", name) is not None
+
+
+def need(driver: Driver) -> None:
+    """Skip the test where the driver can't be built."""
+    if driver.built:
+        try:
+            building.importable(driver.built)
+        except UnavailableError as error:
+            if "drivers" in required():
+                raise pytest.UsageError(f"{REQUIRE} names drivers: {error}") from None
+            pytest.skip(f"LEFT OUT, nothing was tested over {driver.name}: {error}")
 
 
 def answers(queue: Any, name: str, commit: Callable[[], object]) -> None:

@@ -512,31 +512,41 @@ begin
     end if;
 end;
 --;
--- calls: _queue_undo
+-- calls: _queue_fail, _queue_undo
 drop procedure if exists _queue_begin;
 --;
 create procedure _queue_begin(out out_own boolean)
     comment 'Begins a call: in the caller''s transaction where there is one, else in one of its own, because under
 autocommit each statement of a procedure would be a transaction for itself.
 out_own: whether the transaction is the call''s own. Then it is READ COMMITTED, in which nobody blocks who puts messages
-in.
+in. The savepoint pyqueue_own marks it.
+Errors: PQ004 where that savepoint is there already: MySQL ends a call by KILL QUERY without its handlers, so that its
+transaction stays open, and all that the session did since is part of it. All of that is undone first.
 Locks: the metadata of queue_gate until the transaction ends: while an upgrade replaces routines, calls wait here.
 differs: PostgreSQL has no need of it. An upgrade leaves this routine alone while its text is the same.'
 begin
-    -- a savepoint outlives its statement only inside of a transaction
-    declare continue handler for 1305 set out_own = true;
+    declare v_none boolean default false;
+    declare continue handler for 1305 set v_none = true;
     -- here, because who called is never told that the transaction is its own
     declare exit handler for sqlexception begin call _queue_undo(out_own); resignal; end;
-    set out_own = false;
+    -- a savepoint outlives its statement only inside of a transaction
     if @@session.autocommit then
         savepoint pyqueue_begin;
         release savepoint pyqueue_begin;
     end if;
+    set out_own = v_none;
     if out_own then
         set transaction isolation level read committed;
         start transaction;
+        savepoint pyqueue_own; -- before an engine is part of it, so that the binary log has nothing of it
     else
         savepoint pyqueue_begin;
+        release savepoint pyqueue_own;
+        if not v_none then
+            set out_own = true;
+            call _queue_fail('PQ004', 'transaction', 'open',
+                'is of a call that was killed (1317), and undone with all that was done since: begin again');
+        end if;
     end if;
     select coalesce(max(g.id), out_own) into @pyqueue_own from queue_gate g; -- which is empty
     -- what a session keeps between calls it can write itself: a hint, and none where it can't be read
@@ -600,22 +610,27 @@ begin
     end if;
 end;
 --;
--- calls: _queue_fail, _queue_undo
+-- calls: _queue_begin, _queue_fail, _queue_undo
 drop procedure if exists _queue_begin_alone;
 --;
 create procedure _queue_begin_alone()
     comment 'Begins a transaction, READ COMMITTED, for a call that has no business in another: who waits in one would
 see nothing new, or keep others from cleaning away what is old.
-Errors: PQ004 where a transaction is open; without autocommit each statement opens one.
+Errors: PQ004 where a transaction is open; without autocommit each statement opens one. Where a killed call left it, see
+_queue_begin, it is undone.
 Locks: the metadata of queue_gate until _queue_commit: while an upgrade replaces routines, calls wait here.
 differs: PostgreSQL has no need of it.'
 begin
+    declare v_own boolean;
     -- what the server says of SET TRANSACTION inside of one
-    declare exit handler for 1568 call _queue_fail('PQ004', 'transaction', 'open',
-        'must be ended: who waits in one sees nothing new');
+    declare exit handler for 1568 begin
+        call _queue_begin(v_own); -- which fails where a killed call left it
+        call _queue_fail('PQ004', 'transaction', 'open', 'must be ended: who waits in one sees nothing new');
+    end;
     declare exit handler for sqlexception begin call _queue_undo(true); resignal; end;
     set transaction isolation level read committed;
     start transaction;
+    savepoint pyqueue_own;
     select coalesce(max(g.id), true) into @pyqueue_own from queue_gate g; -- which is empty
 end;
 --;

@@ -1,0 +1,155 @@
+"""What KILL QUERY leaves of a call that waits: MariaDB runs its handlers, MySQL none of them."""
+
+from __future__ import annotations
+
+from concurrent.futures import ThreadPoolExecutor
+from typing import TYPE_CHECKING, Any
+
+import pymysql
+import pytest
+
+from pyqueue_sql.calls.dialect import mysql_is_in_transaction
+from tests.schema.mysql.catalogs import run
+from tests.schema.mysql.waiting import until
+from tests.schema.mysql.world import call, everything, prepare
+from tests.servers.databases import open_connection
+
+if TYPE_CHECKING:
+    from pymysql import Connection
+
+pytestmark = [pytest.mark.servers("mariadb", "mysql"), pytest.mark.usefixtures("own_table")]
+
+KILLED, REFUSED = 1317, 31004
+TAKEN = "call queue_push('mail', 'taken', '1', null)"
+SECOND = "select q.entry from delayed_queue q where q.p_kind = 'mail' and q.p_key = '2' for update"
+WAIT = "call queue_wait('\"mail\"', 0)"
+# what somebody else has, and the call that waits for it
+WAITING = {
+    "a push": (TAKEN, TAKEN),
+    "a push that is half done": (
+        TAKEN,
+        """call queue_push_many('mail', '[{{"key": "0", "payload": 1, "order_key": "o"}},"""
+        """ {{"key": "taken", "payload": 1, "order_key": "p"}}]', null)""",
+    ),
+    "an ack": (SECOND, "call queue_ack('{other}', null)"),
+}
+
+
+def kill(connection: Connection[Any], url: str, session: Connection[Any], has: str, text: str) -> None:
+    """Kill a call that waits for what somebody else has, until that one gives it up."""
+    with open_connection(url) as other, ThreadPoolExecutor(1) as pool:
+        run(other, "start transaction")
+        run(other, has)
+        waiting = pool.submit(run, session, text)
+
+        def has_ended() -> bool:
+            if waits(connection, session):  # it may be about to, and then it misses that it is killed
+                run(connection, f"kill query {session.thread_id()}")
+            return waiting.done()
+
+        until(has_ended)
+        with pytest.raises(pymysql.Error) as caught:
+            waiting.result()
+        assert caught.value.args[0] == KILLED
+
+
+def waits(connection: Connection[Any], session: Connection[Any]) -> bool:
+    """Whether the session waits for a row, or for the gate."""
+    [(_, rows)] = run(connection, "show global status like 'innodb_row_lock_current_waits'")
+    text = f"select p.state from information_schema.processlist p where p.id = {session.thread_id()}"
+    [(state,)] = run(connection, text)
+    return int(rows) > 0 or "metadata lock" in (state or "")
+
+
+def refusal(session: Connection[Any], text: str) -> tuple[int, bool]:
+    """Return the number of a call's error, and whether it tells of a call that was killed."""
+    with pytest.raises(pymysql.Error) as caught:
+        run(session, text)
+    number, message = caught.value.args
+    return number, "killed (1317)" in message
+
+
+@pytest.mark.parametrize("following", ["call queue_push('mail', 'next', '1', null)", WAIT])
+@pytest.mark.parametrize("which", WAITING)
+def test_what_follows_a_killed_call_is_refused_once_and_nothing_of_it_is_kept(
+    connection: Connection[Any], url: str, server_name: str, which: str, following: str
+) -> None:
+    world = prepare(connection)
+    has, text = WAITING[which]
+    before = everything(connection)
+    with open_connection(url) as session:
+        kill(connection, url, session, has, world.text(text))
+        if server_name.startswith("mysql"):
+            run(session, "insert into own (note) values ('since')")
+            assert refusal(session, following) == (REFUSED, True)
+        assert (everything(connection), run(connection, "select o.note from own o")) == (before, [])
+        assert run(session, following)[0][0] == "mail"
+        assert not mysql_is_in_transaction(session)
+        call(session, "queue_push", "mail", "kept", "1", None)
+    assert call(connection, "queue_get", "mail", "kept") != []
+
+
+@pytest.mark.parametrize("begin", ["start transaction", "set autocommit = 0"])
+@pytest.mark.parametrize("which", ["a push", "an ack"])
+def test_a_transaction_of_the_callers_in_which_a_call_was_killed_is_the_callers_still(
+    connection: Connection[Any], url: str, begin: str, which: str
+) -> None:
+    world = prepare(connection)
+    has, text = WAITING[which]
+    with open_connection(url) as session:
+        run(session, begin)
+        run(session, "insert into own (note) values ('before')")
+        call(session, "queue_push", "mail", "before", "1", None)
+        kill(connection, url, session, has, world.text(text))
+        assert call(session, "queue_push", "mail", "since", "1", None)[0][3] == "created"
+        assert refusal(session, WAIT) == (REFUSED, False)
+        run(session, "commit")
+    assert run(connection, "select o.note from own o") == [("before",)]
+    assert {"before", "since"} <= {row[1] for row in call(connection, "queue_peek", "mail", 10, None)}
+
+
+@pytest.mark.parametrize("begin", ["do 1", "start transaction", "set autocommit = 0"])
+def test_who_rolls_back_after_a_killed_call_goes_on(
+    connection: Connection[Any], url: str, begin: str
+) -> None:
+    with open_connection(url) as session:
+        kill(connection, url, session, TAKEN, TAKEN)
+        run(session, "rollback")
+        run(session, begin)
+        for key in ("a", "b"):
+            assert call(session, "queue_push", "mail", key, "1", None)[0][3] == "created"
+        run(session, "commit")
+    assert len(call(connection, "queue_pop", "mail", 9, None)) == 2
+
+
+@pytest.mark.parametrize("text", [TAKEN, WAIT])
+def test_a_call_that_was_killed_at_the_gate_has_ended(
+    connection: Connection[Any], url: str, text: str
+) -> None:
+    with open_connection(url) as session:
+        kill(connection, url, session, "lock tables queue_gate write", text)
+        run(session, "insert into own (note) values ('since')")
+        run(session, text)
+    assert run(connection, "select o.note from own o") == [("since",)]
+
+
+@pytest.mark.parametrize("following", [TAKEN, WAIT])
+def test_what_a_wait_has_begun_is_known_for_its_own(url: str, following: str) -> None:
+    with open_connection(url) as session:
+        run(session, "call _queue_begin_alone()")  # as a wait leaves it that was killed while it looked
+        assert refusal(session, following) == (REFUSED, True)
+        run(session, following)
+        assert not mysql_is_in_transaction(session)
+
+
+def test_turning_autocommit_off_hides_no_killed_call(
+    connection: Connection[Any], url: str, server_name: str
+) -> None:
+    with open_connection(url) as session:
+        kill(connection, url, session, TAKEN, TAKEN)
+        run(session, "set autocommit = 0")
+        if server_name.startswith("mysql"):
+            assert refusal(session, TAKEN) == (REFUSED, True)
+        assert run(session, TAKEN)[0][3] == "created"
+        run(session, "commit")
+    assert len(call(connection, "queue_pop", "mail", 9, None)) == 1
