@@ -108,22 +108,33 @@ def test_a_call_that_is_killed_ends_its_own_transaction_over_every_driver(
             time.sleep(0.005)
         other.execute("kill query %s", waiting[0])
 
-    with driver.open(harness.url) as opened, ThreadPoolExecutor(1) as pool:
-        for name, queue in opened.alone.items():
-            holder.push("mail", name)
+    def killed(queue: Any) -> None:
+        holder.push("mail", "taken")
+        with ThreadPoolExecutor(1) as pool:
             killing = pool.submit(kill)
             with pytest.raises(Exception, match="interrupted") as caught:
-                queue.push("mail", name)
+                queue.push("mail", "taken")
             killing.result()
-            said = dialect.failure(caught.value)
-            assert said is not None
-            assert said.killed
-            holder.rollback()
+        said = dialect.failure(caught.value)
+        assert said is not None
+        assert said.killed
+        holder.rollback()
+
+    with driver.open(harness.url) as opened:
+        for name, queue in opened.alone.items():
+            killed(queue)
             if name == "autocommit" and driver.name in UNTOLD:
                 with pytest.raises(Refused, match="killed"):
                     queue.push("mail", name)
             assert queue.push("mail", name).outcome == "created"
             assert other.get("mail", name) is not None
+        for name, queue in opened.joining.items():
+            queue.push("mail", f"joined by {name}")
+            killed(queue)
+            opened.commit()
+            assert other.get("mail", f"joined by {name}") is not None, (
+                "the caller's transaction is the caller's"
+            )
 
 
 def need(driver: Driver) -> None:
