@@ -45,6 +45,50 @@ def test_an_atomic_block_is_a_transaction_that_is_tried_again() -> None:
     assert blocks[0] == blocks[1] == 4
 
 
+LOOPS = """\
+    outer: for each c into v_a,
+            v_b do
+        for each d into v_c do
+            leave outer;
+        end each;
+    end each;
+"""
+
+
+def test_a_loop_is_over_the_rows_of_its_cursor() -> None:
+    words = expand(LOOPS).split()
+    text = " ".join(words)
+    for cursor, label, into in (("c", "outer", "v_a, v_b"), ("d", "each_d", "v_c")):
+        assert f"open {cursor}; begin declare v_over boolean default false; {label}: loop" in text
+        assert f"handler for not found set v_over = true; fetch {cursor} into {into}; end;" in text
+        assert f"if v_over then leave {label}; end if;" in text
+        assert f"close {cursor};" in text
+    assert [words.count(word) for word in ("begin", "loop", "end;", "loop;")] == [4, 2, 4, 2]
+    assert text.index("close d;") < text.index("close c;")
+
+
+MEANT = """\
+    declare c cursor for -- not here
+        select json_arrayagg(q.entry) from delayed_queue q;
+    select count(*) into v_all from delayed_queue q;
+    select json_arrayagg(q.entry) into v_all
+    from delayed_queue q;
+    delete q from json_table(v_all, '$[*]' columns (entry bigint path '$')) j
+        straight_join delayed_queue q on q.entry = j.entry;
+    delete q from delayed_queue q;
+    insert into queue_count (id) select j.id from json_table(v_all, '$[*]' columns (id bigint path '$')) j;
+"""
+
+
+def test_what_a_session_has_set_is_not_for_lists() -> None:
+    before, after = MEANT.splitlines(), expand(MEANT).splitlines()
+    cut, safe = "group_concat_max_len = 1000000000", "sql_safe_updates = 0"
+    changed = {3: cut, 5: safe}
+    for number, (old, new) in enumerate(zip(before, after, strict=True)):
+        told = f"    /*M!100600 set statement {changed[number]} for */ " if number in changed else ""
+        assert new == (told + old.strip() if told else old)
+
+
 def test_a_parameter_says_its_character_set_and_an_expression_does_not() -> None:
     text = "in a text collate exact, b varchar(20) collate exact; where a collate exact = b"
     assert expand(text) == (
@@ -56,7 +100,9 @@ def test_a_parameter_says_its_character_set_and_an_expression_does_not() -> None
 def test_nothing_is_left_of_what_no_server_takes() -> None:
     texts = {path: freeze_mysql.read(path) for path in (house.LIVE / "mysql").rglob("*.sql")}
     assert [
-        path for path, text in texts.items() if re.search(r"collate exact|begin atomic|end atomic", text)
+        path
+        for path, text in texts.items()
+        if re.search(r"collate exact|(begin|end) atomic|for each \w+ into|end each;", text)
     ] == []
 
 
