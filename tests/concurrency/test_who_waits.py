@@ -183,6 +183,16 @@ def test_what_one_takes_out_of_the_index_of_filters_nobody_waits_for(
     assert queue.prune() == gone
 
 
+def test_a_run_that_begins_leaves_what_an_earlier_one_is_publishing(queue: Session, connect: Connect) -> None:
+    early = batches.stage(queue, batches.row("a"), query="q", batch=1, run="r1")
+    other = connect(autocommit=False)
+    assert batches.publish(other, early) == ("published", "1")
+    late = batches.stage(queue, batches.row("b"), query="q", batch=1, run="r2")
+    other.commit()
+    assert batches.publish(queue, late) == ("published", "1")
+    assert keys(queue.pop("mail", 9)) == ["a", "b"]
+
+
 def test_settings_that_are_not_committed_keep_nobody_waiting(queue: Session, connect: Connect) -> None:
     for kind in ("k", "k.dead", "to"):
         queue.define(kind, timeout_seconds=60, history_seconds=60)
@@ -357,6 +367,21 @@ def test_of_two_who_end_a_delivery_the_second_has_lost_it(
         assert second.result(PATIENCE_S) == "lost"
     assert state(queue, "k", "a") == (None if end == "ack" else "ready")
     assert [queue.peek(kind) for kind in ("to", "k.dead")] == [[], []]
+
+
+@pytest.mark.parametrize("way", ["ack", "ack_many", "move"])
+def test_of_two_who_end_a_delivery_that_is_kept_one_is_in_the_history(
+    queue: Session, connect: Connect, harness: Harness, way: str
+) -> None:
+    queue.define("k", history_seconds=60)
+    queue.push("k", "a", 0)
+    [receipt] = receipts(queue.reserve("k"))
+    first = connect(autocommit=False)
+    assert first.ack(receipt).outcome == "acked"
+    with waiting(harness, connect(), lambda session: LATE[way](session, receipt)) as second:
+        first.commit()
+        assert second.result(PATIENCE_S) == "lost"
+    assert [one.outcome for one in queue.history("k")] == ["acked"]
 
 
 def test_what_is_pushed_onto_a_message_that_another_is_taking_comes_after_it(

@@ -54,7 +54,7 @@ CAUSES: list[tuple[type[QueueError], str, Callable[[Queue, str], object]]] = [
     (InvalidParameter, "key", lambda q, k: q.push(k, "k" * 201, 1)),
     (InvalidParameter, "key", lambda q, k: q.get(k, "")),
     (InvalidParameter, "key", lambda q, k: q.remove(k, "")),
-    (InvalidParameter, "messages[0]", lambda q, k: q.push_many(k, [{"key": 5, "payload": 1}])),
+    (InvalidParameter, "messages[0].key", lambda q, k: q.push_many(k, [{"key": 5, "payload": 1}])),
     (InvalidParameter, "max_messages", lambda q, k: q.reserve(k, None, 0)),
     (InvalidParameter, "max_messages", lambda q, k: q.pop(k, -1)),
     (InvalidParameter, "max_messages", lambda q, k: q.peek(k, 0)),

@@ -124,6 +124,21 @@ def test_a_pop_from_the_cursor_takes_in_order_and_once(session: Session, clock: 
 
 
 @pytest.mark.parametrize("routine", ["queue_reserve", "queue_pop"])
+def test_of_the_timetable_only_what_the_cursor_has_before_it_is_read(
+    session: Session, clock: Clock, routine: LiteralString
+) -> None:
+    session.push("behind", delay_seconds=1)
+    clock.advance(60)
+    session.slow(clock.now)
+    session.push("here")
+    text = sql.SQL("select p_key from {}('work')").format(sql.Identifier(routine))
+    with session.conn.transaction():
+        assert session.conn.execute(text).fetchall() == [("here",)]
+        read = session.conn.execute("select pg_stat_get_xact_tuples_returned('delayed_queue_due'::regclass)")
+        assert read.fetchall() == [(0,)]
+
+
+@pytest.mark.parametrize("routine", ["queue_reserve", "queue_pop"])
 def test_what_has_had_all_its_deliveries_is_given_to_nobody_from_the_cursor(
     session: Session, clock: Clock, routine: LiteralString
 ) -> None:

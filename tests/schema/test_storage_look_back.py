@@ -64,6 +64,15 @@ def test_the_look_back_goes_on_where_it_found_something(session: Session, clock:
     assert session.look_back(30) == []
 
 
+def test_the_look_back_takes_those_first_that_stand_first(session: Session, clock: Clock) -> None:
+    for earlier in (1, 2, 0):
+        session.push(f"{earlier}", scheduled_at=clock.now - earlier)
+    clock.advance(3600)
+    session.slow(clock.now)
+    session.change(back_lane=1, back_span=2 * 3600 * SECOND)
+    assert session.look_back(3) == ["2", "1", "0"]
+
+
 def test_a_session_without_a_cursor_takes_the_shared_cursor(
     session: Session, clock: Clock, database_url: str
 ) -> None:

@@ -84,6 +84,13 @@ def test_a_look_sees_the_ends_of_holds(session: Session, clock: Clock) -> None:
     assert list(session.reserve()) == ["held"]
 
 
+def test_what_the_cursor_stands_at_is_not_ready_while_it_is_held(session: Session, clock: Clock) -> None:
+    session.slow(clock.now)
+    session.push("held")
+    assert list(session.reserve(timeout_seconds=60)) == ["held"]
+    assert (look(session), wait(session)) == ((False, 60), [])
+
+
 def test_a_note_of_what_is_done_is_no_reason_to_look(session: Session, clock: Clock) -> None:
     receipt = hold(session, clock, 60)
     session.conn.execute("select queue_ack(%s)", [receipt])
