@@ -163,6 +163,20 @@ def test_a_permit_that_another_is_taking_is_not_taken_back(
     assert queue.reserve("k") == []
 
 
+@pytest.mark.servers("postgresql")
+def test_who_extends_a_hold_that_has_its_permits_waits_for_nobody_who_has_the_semaphore(
+    queue: Session, connect: Connect
+) -> None:
+    """On MariaDB and MySQL who counts permits in a transaction locks them."""
+    queue.semaphore("s", 2)
+    for key in "ab":
+        queue.push("k", key, 0, semaphores=["s"])
+    [receipt] = receipts(queue.reserve("k"))
+    other = connect(autocommit=False)
+    assert keys(other.reserve("k")) == ["b"]
+    assert queue.extend(receipt, 60).outcome == "extended"
+
+
 def test_a_place_whose_hold_another_is_extending_is_waited_for_by_nobody(
     queue: Session, connect: Connect, clock: Clock
 ) -> None:

@@ -593,9 +593,18 @@ def test_what_nobody_forgets_is_pruned_after_a_week(queue: Session, clock: Clock
     clock.advance(6 * DAY)
     queue.prune()
     assert of(reserve(queue, 1)) == ["a"]
-    clock.advance(2 * DAY)
+    clock.advance(DAY)
     queue.prune()
     assert reserve(queue, 1) == []
+
+
+def test_a_batch_that_nobody_commits_is_pruned_after_a_week(queue: Session, clock: Clock) -> None:
+    push(queue, "a")
+    reserve(queue, 1, timeout_seconds=30 * DAY)
+    clock.advance(7 * DAY - 1)
+    assert queue.prune() == 0
+    clock.advance(1)
+    assert (queue.prune(), queue.prune()) == (1, 0)
 
 
 def test_a_read_that_nobody_goes_on_with_is_forgotten_after_a_week(queue: Session, clock: Clock) -> None:
@@ -748,5 +757,5 @@ def test_what_came_of_a_write_is_pruned_after_a_week(queue: Session, clock: Cloc
     queue.prune()
     clock.advance(6 * DAY)
     assert queue.prune() == 0
-    clock.advance(2 * DAY)
+    clock.advance(DAY)
     assert (queue.prune(), queue.prune()) == (1, 0)

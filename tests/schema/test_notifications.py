@@ -523,3 +523,19 @@ def test_acks_under_a_limit_send_few_events_and_one_that_is_undone_silences_none
             for receipt in receipts:
                 queue.ack(receipt)
         assert [one.kind for one in listener.events(awaited=1)] == ["mail"]
+
+
+def test_an_ack_that_makes_room_is_an_event_though_one_of_another_channel_was_just_sent(
+    conn: psycopg.Connection[Any], database_url: str
+) -> None:
+    queue, kinds = Queue(conn), ["mail", "sms"]
+    for kind in kinds:
+        queue.define(kind, max_reserved=1)
+        queue.push(kind, "a", 1)
+    receipts = [one.receipt or "" for kind in kinds for one in queue.reserve(kind)]
+    with listening(database_url, *kinds) as listener:
+        assert len({one.channel for one in listener.queue.listen(kinds)}) == 2
+        with conn.transaction():
+            for receipt in receipts:
+                queue.ack(receipt)
+        assert [one.kind for one in listener.events(0, awaited=2)] == kinds

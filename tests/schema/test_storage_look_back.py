@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
-from typing import Any
+from typing import Any, LiteralString
 
 import psycopg
 import pytest
+from psycopg import sql
 from psycopg.types.json import Jsonb
 
 from pyqueue_sql.testing.clock_postgresql import Clock
@@ -308,3 +309,24 @@ def test_a_cursor_has_32_lanes_and_what_is_between_them_is_found(session: Sessio
         assert list(found) == [f"{priority}" for priority in reversed(range(40))]
         assert session.kept["ranks"] == list(range(-39, -7))
         session.conn.execute("select from queue_ack_many(%s)", [Jsonb(list(found.values()))])
+
+
+@pytest.mark.parametrize("routine", ["queue_reserve", "queue_pop"])
+def test_slow_scans_are_forgotten_once_one_is_fast(session: Session, routine: LiteralString) -> None:
+    costly(session, 1)
+    session.push("a")
+    session.kept = {"p_kind": session.kind, "slow_taken": 60}
+    text = sql.SQL("select p_key from {}('work')").format(sql.Identifier(routine))
+    assert session.conn.execute(text).fetchall() == [("a",)]
+    assert session.conn.execute("select current_setting(%s)", [session.setting]).fetchone() == ("",)
+
+
+def test_the_marks_stay_for_two_seconds(session: Session) -> None:
+    """What is committed so late is found from them."""
+    costly(session, 25_000)
+    for key in ("first", "turn"):
+        session.push(key)
+        before = session.real_now()
+        assert list(session.reserve()) == [key]
+        assert before + 2 * SECOND <= session.kept["turn_at"] <= session.real_now() + 2 * SECOND
+        session.change(turn_at=0)
