@@ -7,7 +7,9 @@
 - `for each c into v_a, v_b do … end each;`: what is between, for each row of the cursor c. Standard SQL's FOR
   has its own variables; MariaDB's does, and MySQL has none. A label may stand before it.
 
-No server takes these as they stand, so nothing is installed by mistake without them.
+No server takes these as they stand, so nothing is installed by mistake without them. What creates a routine or
+a trigger also gets in front of it what drops the one that is there, since MySQL has no CREATE OR REPLACE; and
+the delimiters of the servers' own client.
 
 Besides, what a session of MariaDB has set for its own statements isn't for these: one that puts rows together
 (`json_arrayagg`, `group_concat`) is not cut off, and a DELETE or UPDATE of what a list names (`json_table`)
@@ -47,6 +49,7 @@ if v_over then leave {label}; end if;
 {body}end loop; end; close {cursor};
 """
 
+_CREATED: Final = re.compile(r"^create (procedure|function|trigger) (\w+)\b.*;\n\Z", re.DOTALL | re.MULTILINE)
 _STATEMENT: Final = re.compile(r"^( +)(select|insert|delete|update)\b[^;]*;", re.MULTILINE)
 _CURSOR: Final = re.compile(r"cursor for(?: *--[^\n]*)?\n(?: *--[^\n]*\n)*\Z")
 _SETTING: Final = "/*M!100600 set statement {} for */ "
@@ -60,7 +63,14 @@ def expand(text: str) -> str:
     """
     text = _TYPED.sub(rf"\1 character set utf8mb4 {COLLATION}", text)
     text = _STATEMENT.sub(_set_up, text)
-    return _ATOMIC.sub(_shell, _EACH.sub(_loop, _BARE.sub(COLLATION, text)))
+    text = _ATOMIC.sub(_shell, _EACH.sub(_loop, _BARE.sub(COLLATION, text)))
+    return _CREATED.sub(_replaced, text)
+
+
+def _replaced(created: re.Match[str]) -> str:
+    kind, name = created.groups()
+    text = created[0].removesuffix(";\n")
+    return f"drop {kind} if exists {name};\ndelimiter $$\n{text} $$\ndelimiter ;\n"
 
 
 def _set_up(statement: re.Match[str]) -> str:

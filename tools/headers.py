@@ -44,7 +44,7 @@ def body(text: str) -> str:
         text: the file.
     """
     found = re.search(r"\bas \$\$(.*?)\$\$", text, re.DOTALL) or re.search(
-        r"^(?:\w+: *)?begin\b(.*)^end(?: \w+)? \$\$", text, re.DOTALL | re.MULTILINE
+        r"^(?:\w+: *)?begin\b(.*)^end(?: \w+)?;", text, re.DOTALL | re.MULTILINE
     )
     return NO_CODE.sub("''", found[1] if found else "")
 

@@ -38,7 +38,7 @@ TOKEN = (
 )
 BODY = {
     "postgresql": re.compile(r"\bas \$\$(.*?)\$\$", re.DOTALL),
-    "mysql": re.compile(r"^begin\b(.*?)^end \$\$", re.DOTALL | re.MULTILINE),
+    "mysql": re.compile(r"^(?:\w+: *)?begin\b(.*?)^end(?: \w+)?;", re.DOTALL | re.MULTILINE),
 }
 VIEW = re.compile(r"^create or replace view \w+ as\b(.*?);$", re.DOTALL | re.MULTILINE)
 

@@ -67,7 +67,7 @@ def live(tmp_path: Path) -> Path:
     )
     (folder / "optional.sql").write_text("source room/f.function.sql\nsource grants.sql\n")
     (folder / "room" / "t.table.sql").write_text("create table if not exists t (a int);\n")
-    (folder / "room" / "p.sql").write_text("drop procedure if exists p;\ncreate procedure p() do 1;\n")
+    (folder / "room" / "p.sql").write_text("create procedure p() do 1;\n")
     (folder / "room" / "f.function.sql").write_text("create function f() returns int return 1;\n")
     (folder / "grants.sql").write_text("create role r;\n")
     return folder
@@ -77,7 +77,11 @@ def test_the_first_revision_is_whole_and_goes_backwards(live: Path):
     assert freeze_mysql.freeze(live, first=True) == {
         "up": ["create table if not exists t (a int);"],
         "routines": ["drop procedure if exists p;", "create procedure p() do 1;"],
-        "optional": ["create function f() returns int return 1;", "create role r;"],
+        "optional": [
+            "drop function if exists f;",
+            "create function f() returns int return 1;",
+            "create role r;",
+        ],
         "down": ["drop function if exists f;", "drop procedure if exists p;", "drop table if exists t;"],
     }
     assert freeze.texts(live, first=True)["up"].startswith("-- frozen from sql/mysql by")

@@ -17,9 +17,7 @@ begin
 end $$;
 comment on function _queue_end(bigint) is $$Calls _queue_nack(bigint).$$;
 """
-MYSQL = """drop procedure if exists _queue_end;
-delimiter $$
-create procedure _queue_end(in in_entry bigint)
+MYSQL = """create procedure _queue_end(in in_entry bigint)
     comment 'It''s not what calls _queue_nack().'
 begin
     call queue_now(v_now);
@@ -27,8 +25,7 @@ begin
     straight_join delayed_queue q on q.entry = j.entry;
     update queue_kind k join queue_slot p on p.p_kind = k.p_kind set p.entry = null;
     insert into queue_count (p_kind) values ('a') on duplicate key update pushed = pushed + 1;
-end $$
-delimiter ;
+end;
 """
 
 

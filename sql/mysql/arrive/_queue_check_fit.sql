@@ -1,6 +1,4 @@
 -- calls: _queue_fail, _queue_misfit
-drop procedure if exists _queue_check_fit;
-delimiter $$
 create procedure _queue_check_fit(in in_shape longtext character set utf8mb4,
     in in_payload longtext character set utf8mb4, in in_name varchar(100) character set utf8mb4)
     comment 'Refuses a payload that is not of its kind.
@@ -13,5 +11,4 @@ begin
     if v_misfit is not null then
         call _queue_fail('PQ003', in_name, in_payload, v_misfit);
     end if;
-end $$
-delimiter ;
+end;

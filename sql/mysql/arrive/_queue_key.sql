@@ -1,6 +1,4 @@
 -- calls: _queue_random
-drop procedure if exists _queue_key;
-delimiter $$
 create procedure _queue_key(in in_now bigint, out out_key text collate exact)
     comment 'A key for a message that came without: a UUID of version 7, so that new keys stand at the end of the index.
 in_now: the time of the call.
@@ -14,5 +12,4 @@ begin
     set out_key = lower(concat_ws('-', left(v_time, 8), right(v_time, 4),
         concat('7', lpad(hex(in_now % 1000 * 4096 div 1000), 3, '0')),
         concat(elt(1 + ascii(v_random) % 4, '8', '9', 'a', 'b'), substr(v_random, 2, 3)), substr(v_random, 5, 12)));
-end $$
-delimiter ;
+end;

@@ -1,6 +1,4 @@
 -- calls: _queue_check_key, _queue_check_payload, _queue_fail, _queue_key, _queue_push_options
-drop procedure if exists _queue_message;
-delimiter $$
 create procedure _queue_message(in in_message longtext character set utf8mb4, in in_number bigint,
     in in_defaults longtext character set utf8mb4, in in_now bigint, out out_key text collate exact,
     out out_payload longtext character set utf8mb4, out out_scheduled_at bigint, out out_priority smallint,
@@ -44,5 +42,4 @@ begin
     end while;
     call _queue_push_options(json_merge_preserve(v_defaults, v_own), in_now, out_scheduled_at, out_priority,
         out_headers, out_attempts, out_max_attempts, out_on_duplicate, out_route, out_order, out_semaphores);
-end $$
-delimiter ;
+end;

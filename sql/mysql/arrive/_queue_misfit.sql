@@ -1,5 +1,3 @@
-drop procedure if exists _queue_misfit;
-delimiter $$
 create procedure _queue_misfit(in in_shape longtext character set utf8mb4, in in_payload longtext character set utf8mb4,
     out out_misfit varchar(500) character set utf8mb4)
     comment 'Why a payload isn''t of its kind.
@@ -41,5 +39,4 @@ begin
             set out_misfit = 'must have no name twice, as its kind has a payload_shape'; */
         end if;
     end if;
-end $$
-delimiter ;
+end;

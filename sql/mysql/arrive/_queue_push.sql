@@ -1,7 +1,5 @@
 -- calls: _queue_check_fit, _queue_check_key, _queue_check_kind, _queue_check_roles, _queue_fail, _queue_key,
 --     _queue_push_options, _queue_put, queue_now
-drop procedure if exists _queue_push;
-delimiter $$
 create procedure _queue_push(in in_kind text collate exact, in in_key text collate exact,
     in in_payload longtext character set utf8mb4, in in_payload_bytes longblob,
     in in_options longtext character set utf8mb4, out out_key text collate exact, out out_scheduled_at bigint,
@@ -43,5 +41,4 @@ push: begin
     call _queue_put(v_entry, in_kind, out_key, in_payload, in_payload_bytes, v_headers, v_priority, v_now, v_at,
         v_attempts, v_max_attempts, v_on_duplicate, v_since, v_route, json_value(in_options, '$.group'), null, v_order,
         v_semaphores, out_scheduled_at, out_outcome);
-end $$
-delimiter ;
+end;

@@ -1,7 +1,5 @@
 -- calls: _queue_check_roles, _queue_enrol, _queue_fail, _queue_index, _queue_join_line, _queue_line_up,
 --     _queue_log_entries, _queue_push_each, _queue_push_options, _queue_push_plain
-drop procedure if exists _queue_push_batch;
-delimiter $$
 create procedure _queue_push_batch(in in_kind text collate exact, in in_messages longtext character set utf8mb4,
     in in_options longtext character set utf8mb4, in in_now bigint, out out_outcomes longtext character set ascii,
     out out_made longtext character set ascii)
@@ -70,5 +68,4 @@ begin
     if v_list is not null and v_logs then
         call _queue_log_entries(v_list, null, in_now);
     end if;
-end $$
-delimiter ;
+end;

@@ -1,6 +1,4 @@
 -- calls: _queue_check_fit, _queue_epoch, _queue_lock, _queue_message, _queue_push_options, _queue_put
-drop procedure if exists _queue_push_each;
-delimiter $$
 create procedure _queue_push_each(in in_kind text collate exact, in in_messages longtext character set utf8mb4,
     in in_options longtext character set utf8mb4, in in_now bigint, in in_shape longtext character set utf8mb4,
     in in_since bigint, out out_outcomes longtext character set ascii, out out_made longtext character set ascii)
@@ -78,5 +76,4 @@ begin
         set out_outcomes = insert(out_outcomes, v_place, 1, convert(left(v_outcome, 1) using ascii)),
             v_before = v_key;
     end each;
-end $$
-delimiter ;
+end;

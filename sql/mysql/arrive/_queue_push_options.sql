@@ -1,7 +1,5 @@
 -- calls: _queue_check_headers, _queue_check_options, _queue_check_roles, _queue_fail, _queue_instant, _queue_integer,
 --     _queue_number, _queue_semaphores, _queue_text
-drop procedure if exists _queue_push_options;
-delimiter $$
 create procedure _queue_push_options(in in_options longtext character set utf8mb4, in in_now bigint,
     out out_scheduled_at bigint, out out_priority smallint, out out_headers longtext character set utf8mb4,
     out out_attempts int, out out_max_attempts int, out out_on_duplicate varchar(20) character set utf8mb4,
@@ -78,5 +76,4 @@ begin
             end if;
         end if;
     end if;
-end $$
-delimiter ;
+end;

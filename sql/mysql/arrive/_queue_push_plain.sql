@@ -1,7 +1,5 @@
 -- calls: _queue_epoch
 -- changes: delayed_queue
-drop procedure if exists _queue_push_plain;
-delimiter $$
 create procedure _queue_push_plain(in in_kind text collate exact, in in_messages longtext character set utf8mb4,
     in in_now bigint, in in_scheduled_at bigint, in in_priority smallint, in in_headers longtext character set utf8mb4,
     in in_attempts int, in in_max_attempts int, in in_route longtext character set utf8mb4,
@@ -108,5 +106,4 @@ begin
                 left join delayed_queue q force index (primary) on q.entry = r.entry
             order by r.place limit 1000000000) s;
     end if;
-end $$
-delimiter ;
+end;

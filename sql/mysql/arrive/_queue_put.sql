@@ -1,7 +1,5 @@
 -- calls: _queue_enrol, _queue_entry, _queue_index, _queue_join_line, _queue_line_up, _queue_log, _queue_put_onto
 -- changes: delayed_queue, queue_group_member
-drop procedure if exists _queue_put;
-delimiter $$
 create procedure _queue_put(inout out_entry bigint, in in_kind text collate exact, in in_key text collate exact,
     in in_payload longtext character set utf8mb4, in in_payload_bytes longblob,
     in in_headers longtext character set utf8mb4, in in_priority smallint, in in_now bigint, in in_scheduled_at bigint,
@@ -115,5 +113,4 @@ begin
     if v_logs and not v_many and out_outcome in ('created', 'replaced') then
         call _queue_log(out_entry, if(out_outcome = 'created', 'pushed', 'replaced'), null, null, null, in_now);
     end if;
-end $$
-delimiter ;
+end;

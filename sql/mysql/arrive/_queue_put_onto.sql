@@ -1,7 +1,5 @@
 -- calls: _queue_line_up
 -- changes: delayed_queue
-drop procedure if exists _queue_put_onto;
-delimiter $$
 create procedure _queue_put_onto(in in_kind text collate exact, in in_key text collate exact,
     in in_payload longtext character set utf8mb4, in in_payload_bytes longblob,
     in in_headers longtext character set utf8mb4, in in_now bigint, in in_scheduled_at bigint,
@@ -71,5 +69,4 @@ begin
         end if;
         set out_outcome = 'replaced';
     end if;
-end $$
-delimiter ;
+end;

@@ -1,6 +1,4 @@
 -- calls: _queue_check_payload, _queue_push
-drop function if exists queue_push;
-delimiter $$
 create function queue_push(in_kind text collate exact, in_key text collate exact,
     in_payload longtext character set utf8mb4) returns json
     not deterministic modifies sql data
@@ -16,5 +14,4 @@ begin
     call _queue_check_payload(in_payload, 'payload');
     call _queue_push(in_kind, in_key, in_payload, null, null, v_key, v_scheduled_at, v_outcome);
     return json_object('p_kind', in_kind, 'p_key', v_key, 'scheduled_at', v_scheduled_at + 0, 'outcome', v_outcome);
-end $$
-delimiter ;
+end;

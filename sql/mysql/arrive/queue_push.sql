@@ -1,6 +1,4 @@
 -- calls: _queue_check_payload, _queue_push
-drop procedure if exists queue_push;
-delimiter $$
 create procedure queue_push(in in_kind text collate exact, in in_key text collate exact,
     in in_payload longtext character set utf8mb4, in in_options longtext character set utf8mb4)
     comment 'Puts one message into a kind.
@@ -53,5 +51,4 @@ begin
         call _queue_push(in_kind, in_key, in_payload, null, in_options, v_key, v_scheduled_at, v_outcome);
     end atomic;
     select in_kind as p_kind, v_key as p_key, v_scheduled_at as scheduled_at, v_outcome as outcome;
-end $$
-delimiter ;
+end;

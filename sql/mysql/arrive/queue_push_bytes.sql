@@ -1,6 +1,4 @@
 -- calls: _queue_fail, _queue_push
-drop procedure if exists queue_push_bytes;
-delimiter $$
 create procedure queue_push_bytes(in in_kind text collate exact, in in_key text collate exact,
     in in_payload_bytes longblob, in in_options longtext character set utf8mb4)
     comment 'Puts one message with a binary payload into a kind; it comes back byte for byte.
@@ -16,5 +14,4 @@ begin
         call _queue_push(in_kind, in_key, null, in_payload_bytes, in_options, v_key, v_scheduled_at, v_outcome);
     end atomic;
     select in_kind as p_kind, v_key as p_key, v_scheduled_at as scheduled_at, v_outcome as outcome;
-end $$
-delimiter ;
+end;

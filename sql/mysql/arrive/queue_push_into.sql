@@ -1,6 +1,4 @@
 -- calls: _queue_check_payload, _queue_permits_end, _queue_push
-drop procedure if exists queue_push_into;
-delimiter $$
 create procedure queue_push_into(in in_kind text collate exact, in in_key text collate exact,
     in in_payload longtext character set utf8mb4, in in_options longtext character set utf8mb4,
     out out_outcome varchar(10) character set utf8mb4)
@@ -18,5 +16,4 @@ begin
     if @pyqueue_permit_names is not null then
         call _queue_permits_end();
     end if;
-end $$
-delimiter ;
+end;

@@ -1,6 +1,4 @@
 -- calls: _queue_check_json, _queue_check_kind, _queue_fail, _queue_push_batch, queue_now
-drop procedure if exists queue_push_many;
-delimiter $$
 create procedure queue_push_many(in in_kind text collate exact, in in_messages longtext character set utf8mb4,
     in in_options longtext character set utf8mb4)
     comment 'Puts many messages into a kind: all or, with an error, none.
@@ -37,5 +35,4 @@ begin
     from json_table(in_messages, '$[*]'
         columns (place for ordinality, p_key varchar(200) character set utf8mb4 path '$.key')) r
     order by r.place;
-end $$
-delimiter ;
+end;

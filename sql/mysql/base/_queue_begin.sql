@@ -1,6 +1,4 @@
 -- calls: _queue_fail, _queue_undo
-drop procedure if exists _queue_begin;
-delimiter $$
 create procedure _queue_begin(out out_own boolean)
     comment 'Begins a call: in the caller''s transaction where there is one, else in one of its own, because under
 autocommit each statement of a procedure would be a transaction for itself.
@@ -43,5 +41,4 @@ begin
         set @pyqueue_slots = '{}';
     end if;
     set @pyqueue_permit_names = null, @pyqueue_permit_entries = null, @pyqueue_permit_held = null;
-end $$
-delimiter ;
+end;

@@ -1,6 +1,4 @@
 -- calls: _queue_begin, _queue_fail, _queue_undo
-drop procedure if exists _queue_begin_alone;
-delimiter $$
 create procedure _queue_begin_alone()
     comment 'Begins a transaction, READ COMMITTED, for a call that has no business in another: who waits in one would
 see nothing new, or keep others from cleaning away what is old.
@@ -20,5 +18,4 @@ begin
     start transaction;
     savepoint pyqueue_own;
     select coalesce(max(g.id), true) into @pyqueue_own from queue_gate g; -- which is empty
-end $$
-delimiter ;
+end;

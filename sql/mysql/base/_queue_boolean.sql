@@ -1,6 +1,4 @@
 -- calls: _queue_fail
-drop procedure if exists _queue_boolean;
-delimiter $$
 create procedure _queue_boolean(in in_options longtext character set utf8mb4,
     in in_option varchar(30) character set utf8mb4, out out_value boolean)
     comment 'A boolean out of the options.
@@ -16,5 +14,4 @@ begin
     elseif v_type <> 'NULL' then
         call _queue_fail('PQ002', in_option, json_unquote(v_value), 'must be true or false');
     end if;
-end $$
-delimiter ;
+end;

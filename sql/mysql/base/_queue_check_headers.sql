@@ -1,6 +1,4 @@
 -- calls: _queue_fail
-drop procedure if exists _queue_check_headers;
-delimiter $$
 create procedure _queue_check_headers(in in_headers longtext character set utf8mb4,
     in in_name varchar(100) character set utf8mb4, out out_headers longtext character set utf8mb4)
     comment 'Refuses headers that are no object of scalars.
@@ -20,5 +18,4 @@ begin
     elseif v_type = 'OBJECT' and json_length(in_headers) > 0 then
         set out_headers = in_headers;
     end if;
-end $$
-delimiter ;
+end;

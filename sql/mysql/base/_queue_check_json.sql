@@ -1,6 +1,4 @@
 -- calls: _queue_fail
-drop procedure if exists _queue_check_json;
-delimiter $$
 create procedure _queue_check_json(in in_json longtext character set utf8mb4, in in_code char(5) character set utf8mb4,
     in in_name varchar(100) character set utf8mb4)
     comment 'Refuses a text that is no JSON, or none that every server can hold.
@@ -36,5 +34,4 @@ begin
     /*!80000 if length(in_json) > 65535 then
         set v_stored = in_json;
     end if; */
-end $$
-delimiter ;
+end;

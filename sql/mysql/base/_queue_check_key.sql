@@ -1,6 +1,4 @@
 -- calls: _queue_fail
-drop procedure if exists _queue_check_key;
-delimiter $$
 create procedure _queue_check_key(in in_key text collate exact, in in_name varchar(100) character set utf8mb4)
     comment 'Refuses what can''t be a key.
 in_key: the key. in_name: the parameter''s name for the message.
@@ -15,5 +13,4 @@ begin
     elseif length(in_key) > char_length(in_key) and hex(in_key) regexp '^(..)*ED[AB]' then
         call _queue_fail('PQ001', in_name, null, 'must be text in UTF-8');
     end if;
-end $$
-delimiter ;
+end;

@@ -1,6 +1,4 @@
 -- calls: _queue_fail
-drop procedure if exists _queue_check_kind;
-delimiter $$
 create procedure _queue_check_kind(in in_kind text collate exact, in in_most int,
     in in_name varchar(100) character set utf8mb4)
     comment 'Refuses what can''t be a kind.
@@ -17,5 +15,4 @@ begin
     elseif length(in_kind) > char_length(in_kind) and hex(in_kind) regexp '^(..)*ED[AB]' then
         call _queue_fail('PQ001', in_name, null, 'must be text in UTF-8');
     end if;
-end $$
-delimiter ;
+end;

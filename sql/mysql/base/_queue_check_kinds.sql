@@ -1,6 +1,4 @@
 -- calls: _queue_check_json, _queue_check_kind, _queue_fail
-drop procedure if exists _queue_check_kinds;
-delimiter $$
 create procedure _queue_check_kinds(in in_kinds longtext character set utf8mb4,
     out out_kinds longtext character set utf8mb4)
     comment 'The kinds that a consumer names.
@@ -30,5 +28,4 @@ begin
     if v_number not between 1 and 100 then
         call _queue_fail('PQ001', 'kinds', in_kinds, 'must be a kind or a JSON array of 1 to 100 kinds');
     end if;
-end $$
-delimiter ;
+end;

@@ -1,6 +1,4 @@
 -- calls: _queue_check_json, _queue_fail
-drop procedure if exists _queue_check_options;
-delimiter $$
 create procedure _queue_check_options(in in_options longtext character set utf8mb4,
     in in_allowed varchar(500) character set utf8mb4, in in_name varchar(100) character set utf8mb4)
     comment 'Refuses options that are no object and options that nobody knows.
@@ -36,5 +34,4 @@ begin
             end if;
         end if;
     end if;
-end $$
-delimiter ;
+end;

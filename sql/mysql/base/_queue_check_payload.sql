@@ -1,6 +1,4 @@
 -- calls: _queue_check_json, _queue_fail
-drop procedure if exists _queue_check_payload;
-delimiter $$
 create procedure _queue_check_payload(in in_payload longtext character set utf8mb4,
     in in_name varchar(100) character set utf8mb4)
     comment 'Refuses JSON that not every server can hold.
@@ -14,5 +12,4 @@ begin
             call _queue_fail('PQ003', in_name, in_payload, 'must be at most 31 levels deep');
         end if;
     end if;
-end $$
-delimiter ;
+end;

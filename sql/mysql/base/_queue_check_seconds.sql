@@ -1,6 +1,4 @@
 -- calls: _queue_fail
-drop procedure if exists _queue_check_seconds;
-delimiter $$
 create procedure _queue_check_seconds(in in_seconds double)
     comment 'Refuses a length of time that no hold can have.
 in_seconds: the seconds.
@@ -10,5 +8,4 @@ begin
         call _queue_fail('PQ001', 'seconds', in_seconds,
             'must be a number from 0 to 31536000');
     end if;
-end $$
-delimiter ;
+end;

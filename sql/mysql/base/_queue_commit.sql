@@ -1,6 +1,4 @@
 -- calls: _queue_permits_end
-drop procedure if exists _queue_commit;
-delimiter $$
 create procedure _queue_commit(in in_own boolean)
     comment 'Ends a call that went well: commits its own transaction and leaves the caller''s alone.
 in_own: see _queue_begin. What it noted of messages with semaphores is seen to first.
@@ -13,5 +11,4 @@ begin
         commit and no chain no release; -- whatever completion_type the session has
     end if;
     set @pyqueue_own = null, @pyqueue_permit_held = null;
-end $$
-delimiter ;
+end;

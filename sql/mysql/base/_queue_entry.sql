@@ -1,6 +1,4 @@
 -- calls: _queue_epoch
-drop procedure if exists _queue_entry;
-delimiter $$
 create procedure _queue_entry(out out_entry bigint)
     comment 'Gives one number, for an entry: greater than all that were given before it was asked for, whichever server
 gave them.
@@ -11,5 +9,4 @@ begin
     declare v_shift bigint;
     call _queue_epoch(v_shift);
     set out_entry = ((uuid_short() << 8) & 9223372036854775807) + v_shift;
-end $$
-delimiter ;
+end;

@@ -1,7 +1,5 @@
 -- calls: queue_now
 -- changes: queue_epoch
-drop procedure if exists _queue_epoch;
-delimiter $$
 create procedure _queue_epoch(out out_shift bigint)
     comment 'Answers what makes the number of an entry out of UUID_SHORT(): ((uuid_short() << 8) & 9223372036854775807)
 + out_shift. UUID_SHORT() alone begins with the server''s id and the time of its start, so numbers would fall with
@@ -34,5 +32,4 @@ begin
     end if;
     set out_shift = v_epoch * 4294967296 + cast(v_origin >> 36 as signed)
         - cast((v_origin << 28) & 9223372036854775807 as signed);
-end $$
-delimiter ;
+end;

@@ -1,5 +1,3 @@
-drop procedure if exists _queue_fail;
-delimiter $$
 create procedure _queue_fail(in in_code char(5) character set utf8mb4, in in_name varchar(250) character set utf8mb4,
     in in_value longtext character set utf8mb4, in in_allowed varchar(500) character set utf8mb4)
     comment 'Raises the error of a bad value.
@@ -27,5 +25,4 @@ begin
         when 'PQ006' then signal sqlstate 'PQ006' set message_text = v_text, mysql_errno = 31006;
         when 'PQ007' then signal sqlstate 'PQ007' set message_text = v_text, mysql_errno = 31007;
     end case;
-end $$
-delimiter ;
+end;

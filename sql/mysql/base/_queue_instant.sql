@@ -1,6 +1,4 @@
 -- calls: _queue_fail, _queue_iso
-drop procedure if exists _queue_instant;
-delimiter $$
 create procedure _queue_instant(in in_options longtext character set utf8mb4,
     in in_option varchar(30) character set utf8mb4, out out_time bigint)
     comment 'A time out of the options: microseconds since 1970, or ISO 8601 with an offset; a value under 10^14 is
@@ -26,5 +24,4 @@ begin
                 'must be microseconds since 1970 (10^14 or more) or ISO 8601 with an offset');
         end if;
     end if;
-end $$
-delimiter ;
+end;

@@ -1,6 +1,4 @@
 -- calls: _queue_fail, _queue_number
-drop procedure if exists _queue_integer;
-delimiter $$
 create procedure _queue_integer(in in_options longtext character set utf8mb4,
     in in_option varchar(30) character set utf8mb4, in in_least bigint, in in_most bigint,
     out out_value bigint)
@@ -18,5 +16,4 @@ begin
             'must be a whole number');
     end if;
     set out_value = v_value;
-end $$
-delimiter ;
+end;

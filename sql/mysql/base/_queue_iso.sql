@@ -1,5 +1,3 @@
-drop procedure if exists _queue_iso;
-delimiter $$
 create procedure _queue_iso(in in_text longtext collate exact, out out_time bigint)
     comment 'A time as ISO 8601 writes it.
 in_text: date, T or a space, hours and minutes, perhaps seconds, perhaps up to six places of them, and an offset: Z,
@@ -35,5 +33,4 @@ begin
                     v_fraction;
         end if;
     end if;
-end $$
-delimiter ;
+end;

@@ -1,6 +1,4 @@
 -- calls: _queue_fail
-drop procedure if exists _queue_number;
-delimiter $$
 create procedure _queue_number(in in_options longtext character set utf8mb4,
     in in_option varchar(30) character set utf8mb4, in in_least decimal(30,6), in in_most decimal(30,6),
     out out_value decimal(30,6))
@@ -22,5 +20,4 @@ begin
         end if;
         set out_value = round(cast(v_value as decimal(60,30)), 6);
     end if;
-end $$
-delimiter ;
+end;

@@ -1,5 +1,3 @@
-drop procedure if exists _queue_random;
-delimiter $$
 create procedure _queue_random(out out_random varchar(64) character set ascii)
     comment 'A random number that nobody can guess, from which a call makes the secrets of its receipts.
 out_random: 64 hexadecimal digits.
@@ -11,5 +9,4 @@ begin
     if out_random is null then
         set out_random = sha2(concat_ws('-', uuid(), rand(), rand(), connection_id(), sysdate(6), uuid()), 256);
     end if;
-end $$
-delimiter ;
+end;

@@ -1,6 +1,4 @@
 -- calls: _queue_fail
-drop procedure if exists _queue_receipt;
-delimiter $$
 create procedure _queue_receipt(in in_receipt text character set utf8mb4, out out_entry bigint,
     out out_secret binary(16))
     comment 'Takes a receipt apart.
@@ -19,5 +17,4 @@ begin
             call _queue_fail('PQ005', 'receipt', in_receipt, 'must be what queue_reserve answered');
         end if;
     end if;
-end $$
-delimiter ;
+end;

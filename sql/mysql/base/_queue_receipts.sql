@@ -1,6 +1,4 @@
 -- calls: _queue_check_json, _queue_fail
-drop procedure if exists _queue_receipts;
-delimiter $$
 create procedure _queue_receipts(in in_receipts longtext character set utf8mb4,
     out out_list longtext character set utf8mb4, out out_number int)
     comment 'Takes an array of receipts apart.
@@ -34,5 +32,4 @@ begin
         from json_table(in_receipts, '$[*]'
             columns (n for ordinality, receipt varchar(60) character set utf8mb4 path '$')) r
         group by 1, 2 order by 1 limit 10000) s; -- without a limit MySQL leaves out the order
-end $$
-delimiter ;
+end;

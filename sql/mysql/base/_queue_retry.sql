@@ -1,6 +1,4 @@
 -- calls: _queue_undo
-drop procedure if exists _queue_retry;
-delimiter $$
 create procedure _queue_retry(in in_own boolean, inout out_tries int)
     comment 'What a call does that the server has chosen as the victim of a deadlock: in a transaction of its own it is
 made again, since all of it has been undone; in the caller''s the caller has to begin again. So where MariaDB has
@@ -17,5 +15,4 @@ begin
             message_text = 'Deadlock found when trying to get lock; try restarting transaction';
     end if;
     do sleep(rand() * 0.002 * out_tries);
-end $$
-delimiter ;
+end;

@@ -1,6 +1,4 @@
 -- calls: _queue_fail
-drop procedure if exists _queue_text;
-delimiter $$
 create procedure _queue_text(in in_options longtext character set utf8mb4,
     in in_option varchar(30) character set utf8mb4, out out_value longtext character set utf8mb4)
     comment 'A string out of the options.
@@ -16,5 +14,4 @@ begin
     elseif v_type <> 'NULL' then
         call _queue_fail('PQ002', in_option, json_unquote(v_value), 'must be a string');
     end if;
-end $$
-delimiter ;
+end;

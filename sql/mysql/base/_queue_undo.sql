@@ -1,5 +1,3 @@
-drop procedure if exists _queue_undo;
-delimiter $$
 create procedure _queue_undo(in in_own boolean)
     comment 'Ends a call that failed: undoes all that it did, and nothing that the caller did before. The handler that
 calls it raises the error again.
@@ -15,5 +13,4 @@ begin
     end if;
     set @pyqueue_own = null, @pyqueue_permit_names = null, @pyqueue_permit_entries = null, @pyqueue_permit_held = null,
         @pyqueue_cursors = '{}', @pyqueue_slots = '{}'; -- they may be why it failed
-end $$
-delimiter ;
+end;

@@ -1,5 +1,3 @@
-drop procedure if exists queue_now;
-delimiter $$
 create procedure queue_now(out out_now bigint)
     comment 'The clock of the queue: the database''s wall clock at this moment, in microseconds since 1970-01-01 UTC.
 Every routine reads it once a call. It is not the transaction''s start, and no caller can shift it; a test sets the time
@@ -12,5 +10,4 @@ begin
     set session time_zone = '+00:00';
     set out_now = timestampdiff(microsecond, '1970-01-01 00:00:00', sysdate(6));
     set session time_zone = v_zone;
-end $$
-delimiter ;
+end;

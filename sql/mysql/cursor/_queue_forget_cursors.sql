@@ -1,6 +1,4 @@
 -- changes: queue_cursor
-drop procedure if exists _queue_forget_cursors;
-delimiter $$
 create procedure _queue_forget_cursors(in in_kind text collate exact, in in_before bigint unsigned)
     comment 'Removes shared cursors that nobody needs any longer.
 in_kind: the kind. in_before: those with a smaller number.
@@ -16,5 +14,4 @@ begin
         delete c from json_table(v_ids, '$[*]' columns (id bigint unsigned path '$')) j
             straight_join queue_cursor c force index (primary) on c.id = j.id;
     end if;
-end $$
-delimiter ;
+end;

@@ -1,7 +1,5 @@
 -- calls: _queue_entry, _queue_forget_cursors, _queue_ticks
 -- changes: queue_cursor
-drop procedure if exists _queue_keep_cursor;
-delimiter $$
 create procedure _queue_keep_cursor(in in_kind text collate exact, in in_path varchar(1000) character set ascii,
     in in_cursor longtext character set utf8mb4, in in_from varchar(6) character set ascii, in in_start bigint,
     in in_took bigint, in in_max int, in in_entries longtext character set utf8mb4, in in_now bigint)
@@ -93,5 +91,4 @@ keep: begin
         end if;
     end if;
     set @pyqueue_cursors = json_set(@pyqueue_cursors, in_path, json_extract(v_cursor, '$'));
-end $$
-delimiter ;
+end;

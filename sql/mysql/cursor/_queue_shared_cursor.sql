@@ -1,5 +1,3 @@
-drop procedure if exists _queue_shared_cursor;
-delimiter $$
 create procedure _queue_shared_cursor(in in_kind text collate exact, in in_path varchar(1000) character set ascii,
     in in_start bigint, in in_now bigint)
     comment 'Takes over the cursor that another session left, for a session that has none yet for this kind; nothing
@@ -23,5 +21,4 @@ begin
         set v_cursor = json_set(v_cursor, '$.marks_at', in_start + 1000000);
     end if;
     set @pyqueue_cursors = json_set(coalesce(@pyqueue_cursors, '{}'), in_path, json_extract(v_cursor, '$'));
-end $$
-delimiter ;
+end;

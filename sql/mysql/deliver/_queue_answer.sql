@@ -1,5 +1,3 @@
-drop procedure if exists _queue_answer;
-delimiter $$
 create procedure _queue_answer(in in_entry bigint, in in_entries longtext character set utf8mb4,
     in in_seed varchar(64) character set ascii)
     comment 'Sends what queue_reserve and queue_next answer, once that is committed.
@@ -22,5 +20,4 @@ begin
         from delayed_queue q
         where q.entry = in_entry and q.secret = unhex(left(in_seed, 32));
     end if;
-end $$
-delimiter ;
+end;

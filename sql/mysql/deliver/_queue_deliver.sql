@@ -3,8 +3,6 @@
 --     _queue_number, _queue_random, _queue_take_deliverable, _queue_take_with_permits, _queue_upkeep, _queue_use,
 --     _queue_where
 -- changes: delayed_queue, queue_count
-drop procedure if exists _queue_deliver;
-delimiter $$
 create procedure _queue_deliver(in in_kind text collate exact, in in_worker text collate exact,
     in in_max_messages int, in in_options longtext character set utf8mb4, in in_popped boolean, in in_now bigint,
     out out_entry bigint, out out_entries longtext character set utf8mb4,
@@ -101,5 +99,4 @@ begin
             call _queue_upkeep(in_kind, out_keeps, in_now, 40 * v_max);
         end if;
     end if;
-end $$
-delimiter ;
+end;

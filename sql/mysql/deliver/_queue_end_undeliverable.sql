@@ -1,6 +1,4 @@
 -- calls: _queue_bury, _queue_end, _queue_misfit
-drop procedure if exists _queue_end_undeliverable;
-delimiter $$
 create procedure _queue_end_undeliverable(in in_entries longtext character set utf8mb4,
     in in_shape longtext character set utf8mb4, in in_most int, in in_now bigint, out out_ended int,
     out out_expired int)
@@ -38,5 +36,4 @@ begin
             set out_ended = out_ended + 1, out_expired = out_expired + v_held;
         end if;
     end each;
-end $$
-delimiter ;
+end;

@@ -1,6 +1,4 @@
 -- changes: delayed_queue
-drop procedure if exists _queue_promote;
-delimiter $$
 create procedure _queue_promote(in in_kind text collate exact, in in_low bigint, in in_high bigint, in in_floor bigint,
     in in_max int, out out_first bigint)
     comment 'Moves messages that have come due from the timetable into the ready line.
@@ -42,5 +40,4 @@ begin
             straight_join delayed_queue q force index (primary) on q.entry = j.entry
         set q.ready_rank = -q.priority, q.ready_at = greatest(q.due_at, in_floor + j.place), q.due_at = null;
     end if;
-end $$
-delimiter ;
+end;

@@ -1,8 +1,6 @@
 -- calls: _queue_defaults, _queue_deliver, _queue_drain_inbox, _queue_groups_due, _queue_keep_cursor,
 --     _queue_permits_promised_one, _queue_take_onward, _queue_ticks, _queue_upkeep, queue_now
 -- changes: delayed_queue, queue_count
-drop procedure if exists _queue_reserve;
-delimiter $$
 create procedure _queue_reserve(in in_kind text collate exact, in in_worker text collate exact, in in_max_messages int,
     in in_options longtext character set utf8mb4, out out_entry bigint, out out_entries longtext character set utf8mb4,
     out out_seed varchar(64) character set ascii)
@@ -91,5 +89,4 @@ begin
             call _queue_upkeep(in_kind, v_keeps, v_now, 40);
         end if;
     end if;
-end $$
-delimiter ;
+end;

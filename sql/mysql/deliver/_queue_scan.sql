@@ -1,5 +1,3 @@
-drop procedure if exists _queue_scan;
-delimiter $$
 create procedure _queue_scan(in in_kind text collate exact, in in_now bigint, in in_max int, in in_most int,
     out out_entries longtext character set utf8mb4, out out_number int, out out_expired int, out out_ends int)
     comment 'The next messages from the start of the line, locked.
@@ -28,5 +26,4 @@ begin
             where q.ready_kind = in_kind and q.scheduled_at <= in_now
             order by q.ready_rank, q.ready_at, q.entry limit in_max for update skip locked) r;
     end if;
-end $$
-delimiter ;
+end;

@@ -1,5 +1,3 @@
-drop procedure if exists _queue_scan_lane;
-delimiter $$
 create procedure _queue_scan_lane(in in_kind text collate exact,
     in in_rank int, in in_from bigint, in in_now bigint, in in_max int, in in_most int,
     out out_entries longtext character set utf8mb4, out out_number int, out out_expired int, out out_ends int,
@@ -29,5 +27,4 @@ begin
             where q.ready_kind = in_kind and q.ready_rank = in_rank and q.ready_at >= in_from
                 and q.scheduled_at <= in_now order by q.ready_at, q.entry limit in_max for update skip locked) r;
     end if;
-end $$
-delimiter ;
+end;

@@ -1,6 +1,4 @@
 -- calls: _queue_scan_lane
-drop procedure if exists _queue_scan_lanes;
-delimiter $$
 create procedure _queue_scan_lanes(in in_kind text collate exact,
     inout out_cursor longtext character set utf8mb4, in in_from varchar(6) character set ascii, in in_first bigint,
     in in_now bigint, in in_max int, in in_most int, out out_entries longtext character set utf8mb4, out out_number int,
@@ -42,5 +40,4 @@ begin
                 out_number = out_number + v_number, out_expired = out_expired + v_expired, out_ends = out_ends + v_ends;
         end if;
     end while;
-end $$
-delimiter ;
+end;

@@ -1,6 +1,4 @@
 -- calls: _queue_keep_cursor, _queue_promote, _queue_scan, _queue_scan_lanes, _queue_shared_cursor, _queue_ticks
-drop procedure if exists _queue_take;
-delimiter $$
 create procedure _queue_take(in in_kind text collate exact, in in_max int, in in_now bigint, in in_most int,
     out out_entries longtext character set utf8mb4, out out_number int, out out_expired int, out out_ends int)
     comment 'The next messages of a kind, in the order of delivery, locked: all ways of taking a message but the
@@ -74,5 +72,4 @@ begin
         and not (v_cold and v_took < 20000) then -- the first call of a session is slow for other reasons
         call _queue_keep_cursor(in_kind, v_path, v_cursor, v_from, v_start, v_took, in_max, out_entries, in_now);
     end if;
-end $$
-delimiter ;
+end;

@@ -1,6 +1,4 @@
 -- calls: _queue_end_undeliverable, _queue_take, _queue_take_where, _queue_take_with_permits
-drop procedure if exists _queue_take_deliverable;
-delimiter $$
 create procedure _queue_take_deliverable(in in_kind text collate exact, in in_max int, in in_most int,
     in in_shape longtext character set utf8mb4, in in_now bigint, in in_where longtext character set utf8mb4,
     out out_entries longtext character set utf8mb4, out out_number int, out out_expired int)
@@ -36,5 +34,4 @@ take: begin
         end if;
     end while;
     set out_expired = out_expired + v_expired;
-end $$
-delimiter ;
+end;

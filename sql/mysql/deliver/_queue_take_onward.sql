@@ -1,6 +1,4 @@
 -- calls: _queue_ticks
-drop procedure if exists _queue_take_onward;
-delimiter $$
 create procedure _queue_take_onward(in in_kind text collate exact, in in_path varchar(1000) character set ascii,
     in in_start bigint, in in_now bigint, in in_most int, out out_entry bigint, out out_expired boolean,
     out out_slots int, out out_done boolean)
@@ -52,5 +50,4 @@ take: begin
         set @pyqueue_cursors = json_set(@pyqueue_cursors, concat(in_path, '.lanes[0].place'), v_at + 0),
             out_done = true;
     end if;
-end $$
-delimiter ;
+end;

@@ -1,7 +1,5 @@
 -- calls: _queue_check_seconds, _queue_extend_with_permits, _queue_receipt, queue_now
 -- changes: delayed_queue
-drop procedure if exists queue_extend;
-delimiter $$
 create procedure queue_extend(in in_receipt text character set utf8mb4, in in_seconds double)
     comment 'Keeps the hold of a message for so long from now; the receipt stays the same.
 in_receipt: what queue_reserve answered. in_seconds: 0 to a year (31536000).
@@ -32,5 +30,4 @@ begin
         end if;
     end atomic;
     select in_receipt as receipt, if(v_found is null, 'lost', 'extended') as outcome;
-end $$
-delimiter ;
+end;

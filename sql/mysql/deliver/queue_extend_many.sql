@@ -1,7 +1,5 @@
 -- calls: _queue_check_seconds, _queue_extend_with_permits, _queue_receipts, queue_now
 -- changes: delayed_queue
-drop procedure if exists queue_extend_many;
-delimiter $$
 create procedure queue_extend_many(in in_receipts longtext character set utf8mb4, in in_seconds double)
     comment 'Keeps the holds of many messages: queue_extend for each, in one statement.
 in_receipts: a JSON array of at most 10000 receipts; NULL: none. in_seconds: 0 to a year (31536000).
@@ -45,5 +43,4 @@ begin
     from json_table(in_receipts, '$[*]'
         columns (place for ordinality, receipt varchar(60) character set utf8mb4 path '$')) r
     order by r.place;
-end $$
-delimiter ;
+end;

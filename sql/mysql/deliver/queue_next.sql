@@ -1,8 +1,6 @@
 -- calls: _queue_ack, _queue_ack_many, _queue_answer, _queue_check_options, _queue_fail, _queue_permits_end,
 --     _queue_reserve, _queue_text
 -- changes: queue_count
-drop procedure if exists queue_next;
-delimiter $$
 create procedure queue_next(in in_receipts longtext character set utf8mb4, in in_kind text collate exact,
     in in_worker text collate exact, in in_max_messages int, in in_options longtext character set utf8mb4)
     comment 'The loop of a consumer in one call: it acks what is done, as queue_ack_many does, and takes the next
@@ -71,5 +69,4 @@ begin
         end if;
     end atomic;
     call _queue_answer(v_entry, v_entries, v_seed);
-end $$
-delimiter ;
+end;

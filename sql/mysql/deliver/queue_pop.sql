@@ -1,6 +1,4 @@
 -- calls: _queue_begin, _queue_commit, _queue_deliver, _queue_drain_inbox, _queue_end_many, _queue_undo, queue_now
-drop procedure if exists queue_pop;
-delimiter $$
 create procedure queue_pop(in in_kind text collate exact, in in_max_messages int,
     in in_options longtext character set utf8mb4)
     comment 'Takes ready messages of a kind and removes them. They are delivered at most once: there is no way back.
@@ -37,5 +35,4 @@ begin
         call _queue_end_many(v_entries, v_keeps, 'popped', v_now);
     end if;
     call _queue_commit(v_own);
-end $$
-delimiter ;
+end;

@@ -1,6 +1,4 @@
 -- calls: _queue_reserve
-drop function if exists queue_reserve;
-delimiter $$
 create function queue_reserve(in_kind text collate exact) returns json
     not deterministic modifies sql data
     comment 'The short form of the procedure queue_reserve, for clients that only know SELECT: one message, for the
@@ -28,5 +26,4 @@ begin
     from delayed_queue q
     where q.entry = v_entry for update;
     return v_message;
-end $$
-delimiter ;
+end;

@@ -1,6 +1,4 @@
 -- calls: _queue_answer, _queue_reserve
-drop procedure if exists queue_reserve;
-delimiter $$
 create procedure queue_reserve(in in_kind text collate exact, in in_worker text collate exact, in in_max_messages int,
     in in_options longtext character set utf8mb4)
     comment 'Takes ready messages of a kind. Nobody else gets them until their timeout has passed. If the consumer dies,
@@ -34,5 +32,4 @@ begin
         call _queue_reserve(in_kind, in_worker, in_max_messages, in_options, v_entry, v_entries, v_seed);
     end atomic;
     call _queue_answer(v_entry, v_entries, v_seed);
-end $$
-delimiter ;
+end;

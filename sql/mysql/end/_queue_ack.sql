@@ -1,7 +1,5 @@
 -- calls: _queue_ack_each, _queue_advance, _queue_check_ack, _queue_permits_note, _queue_receipt, queue_now
 -- changes: delayed_queue, queue_count
-drop procedure if exists _queue_ack;
-delimiter $$
 create procedure _queue_ack(in in_receipt text character set utf8mb4, in in_options longtext character set utf8mb4,
     out out_outcome varchar(10) character set utf8mb4)
     comment 'queue_ack without its transaction, for whom may have none of its own.
@@ -49,5 +47,4 @@ begin
         set out_outcome = case v_outcomes when 'a' then 'acked' when 'm' then 'moved' when 'd' then 'duplicate'
             else 'lost' end;
     end if;
-end $$
-delimiter ;
+end;

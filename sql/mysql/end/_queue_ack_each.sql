@@ -1,7 +1,5 @@
 -- calls: _queue_end, _queue_lock, _queue_members_end, _queue_move, _queue_text
 -- changes: queue_history
-drop procedure if exists _queue_ack_each;
-delimiter $$
 create procedure _queue_ack_each(in in_list longtext character set utf8mb4,
     in in_options longtext character set utf8mb4, in in_now bigint, in in_number int,
     out out_outcomes longtext character set ascii)
@@ -64,5 +62,4 @@ begin
     if v_members is not null then
         call _queue_members_end(v_members, 'acked', json_extract(in_options, '$.result'), in_now);
     end if;
-end $$
-delimiter ;
+end;

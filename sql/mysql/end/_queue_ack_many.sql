@@ -1,6 +1,4 @@
 -- calls: _queue_ack_each, _queue_check_ack, _queue_end_many, _queue_receipts, queue_now
-drop procedure if exists _queue_ack_many;
-delimiter $$
 create procedure _queue_ack_many(in in_receipts longtext character set utf8mb4,
     in in_options longtext character set utf8mb4, out out_outcomes longtext character set ascii)
     comment 'queue_ack_many without its transaction.
@@ -43,5 +41,4 @@ begin
             end each;
         end if;
     end if;
-end $$
-delimiter ;
+end;

@@ -1,7 +1,5 @@
 -- calls: _queue_add_error, _queue_end, _queue_entry, _queue_index, _queue_log_entries, _queue_members_dead
 -- changes: delayed_queue, queue_kind
-drop procedure if exists _queue_bury;
-delimiter $$
 create procedure _queue_bury(in in_entry bigint, in in_error longtext character set utf8mb4, in in_now bigint)
     comment 'Moves a message to the dead-letter kind of its kind, with its errors. A key that is taken there gets a
 suffix; kind, key, priority and order key are remembered for queue_redrive; those of a dead letter that dies again are
@@ -59,5 +57,4 @@ begin
     if v_member is not null then
         call _queue_members_dead(v_member, v_letter, in_error, in_now);
     end if;
-end $$
-delimiter ;
+end;

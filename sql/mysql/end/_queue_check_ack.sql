@@ -1,6 +1,4 @@
 -- calls: _queue_check_kind, _queue_check_options, _queue_check_payload, _queue_check_roles, _queue_fail, _queue_text
-drop procedure if exists _queue_check_ack;
-delimiter $$
 create procedure _queue_check_ack(in in_options longtext character set utf8mb4)
     comment 'Refuses options that queue_ack doesn''t know.
 in_options: those of queue_ack.
@@ -24,5 +22,4 @@ begin
             call _queue_check_roles(json_array(v_to));
         end if;
     end if;
-end $$
-delimiter ;
+end;

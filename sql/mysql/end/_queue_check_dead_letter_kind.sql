@@ -1,6 +1,4 @@
 -- calls: _queue_check_kind, _queue_fail
-drop procedure if exists _queue_check_dead_letter_kind;
-delimiter $$
 create procedure _queue_check_dead_letter_kind(in in_kind text collate exact, in in_dead_letter_kind text collate exact)
     comment 'Refuses a circle of dead letters.
 in_kind: the kind that is defined. in_dead_letter_kind: where its dead letters would go; NULL: the default.
@@ -25,5 +23,4 @@ begin
         end if;
         set v_steps = v_steps + 1;
     end while;
-end $$
-delimiter ;
+end;

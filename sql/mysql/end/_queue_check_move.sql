@@ -1,7 +1,5 @@
 -- calls: _queue_check_key, _queue_check_kind, _queue_check_options, _queue_check_payload, _queue_push_options,
 --     _queue_text
-drop procedure if exists _queue_check_move;
-delimiter $$
 create procedure _queue_check_move(in in_to_kind text collate exact, in in_options longtext character set utf8mb4,
     in in_now bigint, in in_place varchar(60) character set utf8mb4)
     comment 'Refuses a target and options that queue_move doesn''t know.
@@ -28,5 +26,4 @@ begin
             call _queue_check_key(left(v_key, 201), concat(in_place, 'key'));
         end if;
     end if;
-end $$
-delimiter ;
+end;

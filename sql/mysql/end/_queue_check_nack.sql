@@ -1,6 +1,4 @@
 -- calls: _queue_boolean, _queue_check_options, _queue_check_payload, _queue_number, _queue_text
-drop procedure if exists _queue_check_nack;
-delimiter $$
 create procedure _queue_check_nack(in in_options longtext character set utf8mb4)
     comment 'Refuses options that queue_nack doesn''t know.
 in_options: the options.
@@ -19,5 +17,4 @@ begin
             call _queue_check_payload(json_extract(in_options, '$.payload'), 'payload');
         end if;
     end if;
-end $$
-delimiter ;
+end;

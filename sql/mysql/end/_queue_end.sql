@@ -1,7 +1,5 @@
 -- calls: _queue_advance, _queue_log, _queue_permits_note, _queue_put
 -- changes: delayed_queue, queue_count, queue_dedup, queue_history
-drop procedure if exists _queue_end;
-delimiter $$
 create procedure _queue_end(in in_entry bigint, in in_outcome varchar(10) character set utf8mb4,
     in in_to_kind text collate exact, in in_now bigint)
     comment 'The verb end: counts and removes what has ended, and does what hangs on it, in one order of locks. What its
@@ -71,5 +69,4 @@ begin
         call _queue_put(v_entry, v_kind, v_key, v_payload, v_bytes, v_headers, v_priority, in_now, v_at, 0,
             v_max_attempts, 'ignore', null, v_route, null, v_member, v_order, v_semaphores, v_at, v_outcome);
     end if;
-end $$
-delimiter ;
+end;

@@ -1,7 +1,5 @@
 -- calls: _queue_advance, _queue_end, _queue_permits_note
 -- changes: delayed_queue, queue_count, queue_dedup, queue_history
-drop procedure if exists _queue_end_many;
-delimiter $$
 create procedure _queue_end_many(in in_entries longtext character set utf8mb4, in in_keeps boolean,
     in in_outcome varchar(10) character set utf8mb4, in in_now bigint)
     comment 'The verb end for many messages: together, or each by _queue_end where a kind of theirs has a log or
@@ -86,5 +84,4 @@ begin
             call _queue_advance(v_lines, in_now);
         end if;
     end if;
-end $$
-delimiter ;
+end;

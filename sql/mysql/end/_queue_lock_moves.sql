@@ -1,6 +1,4 @@
 -- calls: _queue_lock
-drop procedure if exists _queue_lock_moves;
-delimiter $$
 create procedure _queue_lock_moves(in in_list longtext character set utf8mb4,
     in in_moves longtext character set utf8mb4)
     comment 'Locks what moves need, sources and the messages that have the keys of the targets, in the order of their
@@ -27,5 +25,4 @@ begin
     if json_length(in_list) > 1 or v_targets is not null then
         call _queue_lock(json_merge_preserve(in_list, coalesce(v_targets, '[]')));
     end if;
-end $$
-delimiter ;
+end;

@@ -1,6 +1,4 @@
 -- calls: _queue_check_fit, _queue_end, _queue_fail, _queue_members_end, _queue_push_options, _queue_put, _queue_text
-drop procedure if exists _queue_move;
-delimiter $$
 create procedure _queue_move(in in_entry bigint, in in_secret binary(16), in in_to_kind text collate exact,
     in in_options longtext character set utf8mb4, in in_now bigint, out out_outcome varchar(10) character set utf8mb4)
     comment 'Moves one message.
@@ -62,5 +60,4 @@ move: begin
         call _queue_members_end(json_array(v_member + 0), 'duplicate', json_extract(in_options, '$.result'), in_now);
     end if;
     set out_outcome = if(out_outcome = 'ignored', 'duplicate', 'moved');
-end $$
-delimiter ;
+end;

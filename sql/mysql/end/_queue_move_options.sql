@@ -1,5 +1,3 @@
-drop procedure if exists _queue_move_options;
-delimiter $$
 create procedure _queue_move_options(in in_common longtext character set utf8mb4,
     in in_move longtext character set utf8mb4, out out_options longtext character set utf8mb4)
     comment 'The options of one move of queue_move_many: those for all, and those of the move, which win.
@@ -20,5 +18,4 @@ begin
     if json_length(out_options) = 0 then
         set out_options = null;
     end if;
-end $$
-delimiter ;
+end;

@@ -1,8 +1,6 @@
 -- calls: _queue_add_error, _queue_boolean, _queue_bury, _queue_check_fit, _queue_defaults, _queue_end, _queue_index,
 --     _queue_line_up, _queue_number, _queue_text
 -- changes: delayed_queue, queue_count
-drop procedure if exists _queue_nack;
-delimiter $$
 create procedure _queue_nack(in in_entry bigint, in in_secret binary(16), in in_options longtext character set utf8mb4,
     in in_now bigint, out out_outcome varchar(10) character set utf8mb4)
     comment 'Gives one message back.
@@ -84,5 +82,4 @@ nack: begin
     if v_guarded then
         call _queue_line_up(json_array(in_entry + 0));
     end if;
-end $$
-delimiter ;
+end;

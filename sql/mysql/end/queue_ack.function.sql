@@ -1,6 +1,4 @@
 -- calls: _queue_ack
-drop function if exists queue_ack;
-delimiter $$
 create function queue_ack(in_receipt text character set utf8mb4) returns json
     not deterministic modifies sql data
     comment 'The short form of the procedure queue_ack, for clients that only know SELECT.
@@ -11,5 +9,4 @@ begin
     declare v_outcome varchar(10) character set utf8mb4;
     call _queue_ack(in_receipt, null, v_outcome);
     return json_object('receipt', in_receipt, 'outcome', v_outcome);
-end $$
-delimiter ;
+end;

@@ -1,6 +1,4 @@
 -- calls: _queue_ack
-drop procedure if exists queue_ack;
-delimiter $$
 create procedure queue_ack(in in_receipt text character set utf8mb4, in in_options longtext character set utf8mb4)
     comment 'The work is done: removes the message. It is kept in queue_history where the kind has history_seconds. What
 was pushed onto it while it was held is put in now.
@@ -29,5 +27,4 @@ begin
         call _queue_ack(in_receipt, in_options, v_outcome);
     end atomic;
     select in_receipt as receipt, v_outcome as outcome;
-end $$
-delimiter ;
+end;

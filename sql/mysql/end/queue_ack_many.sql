@@ -1,6 +1,4 @@
 -- calls: _queue_ack_many
-drop procedure if exists queue_ack_many;
-delimiter $$
 create procedure queue_ack_many(in in_receipts longtext character set utf8mb4,
     in in_options longtext character set utf8mb4)
     comment 'The work of many messages is done: queue_ack for each, in one statement.
@@ -19,5 +17,4 @@ begin
         as outcome
     from json_table(in_receipts, '$[*]'
         columns (place for ordinality, receipt varchar(60) character set utf8mb4 path '$')) r order by r.place;
-end $$
-delimiter ;
+end;

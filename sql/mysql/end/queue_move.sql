@@ -1,6 +1,4 @@
 -- calls: _queue_check_move, _queue_check_roles, _queue_lock, _queue_move, _queue_receipt, _queue_text, queue_now
-drop procedure if exists queue_move;
-delimiter $$
 create procedure queue_move(in in_receipt text character set utf8mb4, in in_to_kind text collate exact,
     in in_options longtext character set utf8mb4)
     comment 'Moves a message on to the next kind, atomically: it is in one of the two at every instant.
@@ -46,5 +44,4 @@ begin
         call _queue_move(v_entry, v_secret, in_to_kind, in_options, v_now, v_outcome);
     end atomic;
     select in_receipt as receipt, v_outcome as outcome;
-end $$
-delimiter ;
+end;

@@ -1,7 +1,5 @@
 -- calls: _queue_check_json, _queue_check_move, _queue_check_options, _queue_check_roles, _queue_fail,
 --     _queue_lock_moves, _queue_move, _queue_move_options, _queue_receipts, queue_now
-drop procedure if exists queue_move_many;
-delimiter $$
 create procedure queue_move_many(in in_moves longtext character set utf8mb4,
     in in_options longtext character set utf8mb4)
     comment 'Moves many messages on, each to a kind of its own: queue_move for each, in one call and one transaction.
@@ -86,5 +84,4 @@ begin
         as outcome
     from json_table(in_moves, '$[*]'
         columns (place for ordinality, receipt varchar(60) character set utf8mb4 path '$.receipt')) m order by m.place;
-end $$
-delimiter ;
+end;

@@ -1,6 +1,4 @@
 -- calls: _queue_check_nack, _queue_nack, _queue_receipt, queue_now
-drop procedure if exists queue_nack;
-delimiter $$
 create procedure queue_nack(in in_receipt text character set utf8mb4, in in_options longtext character set utf8mb4)
     comment 'Gives a message back for a later try. A nack of the last delivery that it may have (max_attempts) makes it
 a dead letter.
@@ -30,5 +28,4 @@ begin
         call _queue_nack(v_entry, v_secret, in_options, v_now, v_outcome);
     end atomic;
     select in_receipt as receipt, v_outcome as outcome;
-end $$
-delimiter ;
+end;

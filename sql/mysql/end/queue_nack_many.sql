@@ -1,6 +1,4 @@
 -- calls: _queue_check_nack, _queue_lock, _queue_nack, _queue_receipts, queue_now
-drop procedure if exists queue_nack_many;
-delimiter $$
 create procedure queue_nack_many(in in_receipts longtext character set utf8mb4,
     in in_options longtext character set utf8mb4)
     comment 'Gives many messages back: queue_nack for each, in one call.
@@ -38,5 +36,4 @@ begin
         else 'lost' end as outcome
     from json_table(in_receipts, '$[*]'
         columns (place for ordinality, receipt varchar(60) character set utf8mb4 path '$')) r order by r.place;
-end $$
-delimiter ;
+end;

@@ -1,6 +1,4 @@
 -- calls: _queue_check_count, _queue_check_kind, _queue_check_roles, _queue_end, queue_now
-drop procedure if exists queue_purge;
-delimiter $$
 create procedure queue_purge(in in_kind text collate exact,
     in in_max_messages bigint)
     comment 'Removes the messages of a kind that nobody holds.
@@ -29,5 +27,4 @@ begin
         end each;
     end atomic;
     select v_purged as purged;
-end $$
-delimiter ;
+end;

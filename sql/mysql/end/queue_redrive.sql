@@ -1,7 +1,5 @@
 -- calls: _queue_check_count, _queue_check_kind, _queue_check_roles, _queue_end, _queue_put, queue_now
 -- changes: delayed_queue
-drop procedure if exists queue_redrive;
-delimiter $$
 create procedure queue_redrive(in in_kind text collate exact,
     in in_max_messages bigint)
     comment 'Sends dead letters back to the kinds they came from. Each is a new entry with attempts 0. It keeps its key,
@@ -63,5 +61,4 @@ begin
         end each;
     end atomic;
     select v_went as went, v_stayed as stayed;
-end $$
-delimiter ;
+end;

@@ -1,6 +1,4 @@
 -- calls: _queue_check_key, _queue_check_kind, _queue_check_roles, _queue_end, queue_now
-drop procedure if exists queue_remove;
-delimiter $$
 create procedure queue_remove(in in_kind text collate exact,
     in in_key text collate exact)
     comment 'Removes a message that nobody holds.
@@ -29,5 +27,4 @@ begin
         end if;
     end atomic;
     select v_outcome as outcome;
-end $$
-delimiter ;
+end;

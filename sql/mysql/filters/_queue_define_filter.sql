@@ -1,7 +1,5 @@
 -- calls: _queue_boolean, _queue_forget_terms, _queue_index
 -- changes: queue_kind
-drop procedure if exists _queue_define_filter;
-delimiter $$
 create procedure _queue_define_filter(in in_kind text collate exact, in in_options longtext character set utf8mb4)
     comment 'Sets filter_index of a kind, and puts the messages that it has into the index of filters, those that
 aren''t in it, or takes them out.
@@ -25,5 +23,4 @@ begin
             call _queue_forget_terms(v_entries, v_rows);
         end if;
     end if;
-end $$
-delimiter ;
+end;

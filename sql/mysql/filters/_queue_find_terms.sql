@@ -1,6 +1,4 @@
 -- calls: _queue_forget_terms, _queue_look_terms, _queue_take_candidates
-drop procedure if exists _queue_find_terms;
-delimiter $$
 create procedure _queue_find_terms(in in_kind text collate exact, in in_max int, in in_now bigint, in in_most int,
     in in_where longtext character set utf8mb4, in in_path longtext collate exact, in in_text longtext collate exact,
     in in_number double, inout out_entries longtext character set utf8mb4, inout out_number int, inout out_expired int,
@@ -47,5 +45,4 @@ begin
         call _queue_take_candidates(in_kind, v_list, in_max, in_now, in_most, in_where, out_entries, out_number,
             out_expired, out_ends);
     end while;
-end $$
-delimiter ;
+end;

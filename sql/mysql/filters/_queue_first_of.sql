@@ -1,5 +1,3 @@
-drop procedure if exists _queue_first_of;
-delimiter $$
 create procedure _queue_first_of(in in_where longtext character set utf8mb4, out out_path longtext collate exact,
     out out_text longtext collate exact, out out_number double)
     comment 'The value of a filter that is looked for first: the longest one that stands in no array.
@@ -21,5 +19,4 @@ begin
     else
         set out_text = json_unquote(v_value);
     end if;
-end $$
-delimiter ;
+end;

@@ -1,6 +1,4 @@
 -- changes: queue_term
-drop procedure if exists _queue_forget_terms;
-delimiter $$
 create procedure _queue_forget_terms(in in_entries longtext character set utf8mb4, out out_rows bigint)
     comment 'Takes messages that have gone out of the index of filters.
 in_entries: their entries, a JSON array.
@@ -19,5 +17,4 @@ begin
         delete t from json_table(v_rows, '$[*]' columns (entry bigint path '$[0]', term bigint path '$[1]')) j
             straight_join queue_term t force index (primary) on t.entry = j.entry and t.term = j.term;
     end if;
-end $$
-delimiter ;
+end;

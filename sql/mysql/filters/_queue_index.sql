@@ -1,7 +1,5 @@
 -- calls: _queue_leaves
 -- changes: queue_term
-drop procedure if exists _queue_index;
-delimiter $$
 create procedure _queue_index(in in_entries longtext character set utf8mb4)
     comment 'Puts messages into the index of filters, those of kinds that have one (filter_index), or anew where they
 are in it.
@@ -39,5 +37,4 @@ begin
         where l.c not in ('{}', '[]')
         order by 2;
     end each;
-end $$
-delimiter ;
+end;

@@ -1,5 +1,3 @@
-drop procedure if exists _queue_leaves;
-delimiter $$
 create procedure _queue_leaves(in in_document longtext character set utf8mb4, in in_filter boolean,
     out out_leaves longtext character set utf8mb4)
     comment 'The values of a document that objects alone lead to, and those that stand in an array which they lead to.
@@ -51,5 +49,4 @@ begin
             v longtext collate exact path '$.v')) n
         where n.t = 'OBJECT' and json_length(n.v) > 0;
     end while;
-end $$
-delimiter ;
+end;

@@ -1,5 +1,3 @@
-drop procedure if exists _queue_look_due;
-delimiter $$
 create procedure _queue_look_due(in in_kind text collate exact, in in_now bigint, in in_many int,
     in in_path longtext collate exact, in in_text longtext collate exact, in in_number double,
     inout out_place bigint, inout out_entry bigint, out out_entries longtext character set utf8mb4, out out_rows int)
@@ -26,5 +24,4 @@ begin
                 if(json_type(json_extract(q.headers, in_path)) in ('INTEGER', 'UNSIGNED INTEGER', 'DOUBLE', 'DECIMAL'),
                 json_extract(q.headers, in_path) + 0e0 = in_number, false)) /*M!100600 ) */)
         order by q.due_at, q.entry limit in_many) c;
-end $$
-delimiter ;
+end;

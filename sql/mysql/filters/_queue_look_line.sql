@@ -1,5 +1,3 @@
-drop procedure if exists _queue_look_line;
-delimiter $$
 create procedure _queue_look_line(in in_kind text collate exact, in in_now bigint, in in_many int,
     in in_path longtext collate exact, in in_text longtext collate exact, in in_number double,
     inout out_rank int, inout out_place bigint, inout out_entry bigint, out out_entries longtext character set utf8mb4,
@@ -54,5 +52,4 @@ begin
     if out_rows > 0 then
         set out_rank = v_rank, out_place = v_place, out_entry = v_entry;
     end if;
-end $$
-delimiter ;
+end;

@@ -1,5 +1,3 @@
-drop procedure if exists _queue_look_terms;
-delimiter $$
 create procedure _queue_look_terms(in in_kind text collate exact, in in_now bigint, in in_term bigint,
     in in_other bigint, in in_path longtext collate exact, in in_text longtext collate exact, in in_number double,
     inout out_place bigint, inout out_entry bigint, out out_entries longtext character set utf8mb4, out out_rows int,
@@ -50,5 +48,4 @@ begin
                     'DECIMAL'), json_extract(q.headers, in_path) + 0e0 = in_number, false)) /*M!100600 ) */)
             order by -q.priority, coalesce(q.ready_at, q.due_at), q.entry limit 1000) c;
     end if;
-end $$
-delimiter ;
+end;

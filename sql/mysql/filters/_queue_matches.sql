@@ -1,6 +1,4 @@
 -- calls: _queue_leaves
-drop procedure if exists _queue_matches;
-delimiter $$
 create procedure _queue_matches(in in_entry bigint, in in_where longtext character set utf8mb4, out out_matches boolean,
     out out_payload longtext character set utf8mb4, out out_headers longtext character set utf8mb4)
     comment 'Whether a filter matches a message.
@@ -37,5 +35,4 @@ begin
             where l.p = w.p and l.c = w.c);
         set out_matches = v_lacks = 0;
     end if;
-end $$
-delimiter ;
+end;

@@ -1,6 +1,4 @@
 -- calls: _queue_first_of, _queue_look_due, _queue_look_line, _queue_matches
-drop procedure if exists _queue_peek_where;
-delimiter $$
 create procedure _queue_peek_where(in in_kind text collate exact, in in_most int,
     in in_where longtext character set utf8mb4, in in_now bigint, out out_entries longtext character set utf8mb4)
     comment 'The messages that queue_peek with a filter shows, and perhaps a few more.
@@ -43,5 +41,4 @@ begin
         end if;
         set v_line = false, v_place = 0, v_entry = 0;
     end loop;
-end $$
-delimiter ;
+end;

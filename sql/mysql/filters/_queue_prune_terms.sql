@@ -1,6 +1,4 @@
 -- calls: _queue_forget_terms
-drop procedure if exists _queue_prune_terms;
-delimiter $$
 create procedure _queue_prune_terms(in in_max bigint, out out_pruned bigint)
     comment 'Takes messages that have gone out of the index of filters. Each session goes through it bit by bit, from a
 place that chance gave it.
@@ -39,5 +37,4 @@ begin
         end if;
     end while;
     set @pyqueue_terms = v_high;
-end $$
-delimiter ;
+end;

@@ -1,7 +1,5 @@
 -- calls: _queue_matches
 -- changes: delayed_queue
-drop procedure if exists _queue_take_candidates;
-delimiter $$
 create procedure _queue_take_candidates(in in_kind text collate exact, in in_entries longtext character set utf8mb4,
     in in_max int, in in_now bigint, in in_most int, in in_where longtext character set utf8mb4,
     inout out_entries longtext character set utf8mb4, inout out_number int, inout out_expired int, inout out_ends int)
@@ -46,5 +44,4 @@ begin
             end if;
         end if;
     end each;
-end $$
-delimiter ;
+end;

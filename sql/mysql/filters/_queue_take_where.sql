@@ -1,6 +1,4 @@
 -- calls: _queue_find_terms, _queue_first_of, _queue_look_due, _queue_look_line, _queue_take_candidates
-drop procedure if exists _queue_take_where;
-delimiter $$
 create procedure _queue_take_where(in in_kind text collate exact, in in_max int, in in_now bigint, in in_most int,
     in in_where longtext character set utf8mb4, out out_entries longtext character set utf8mb4, out out_number int,
     out out_expired int, out out_ends int)
@@ -56,5 +54,4 @@ begin
         end while;
     end if;
     set out_entries = nullif(out_entries, '[]');
-end $$
-delimiter ;
+end;

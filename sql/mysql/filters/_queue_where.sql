@@ -1,6 +1,4 @@
 -- calls: _queue_fail, _queue_leaves
-drop procedure if exists _queue_where;
-delimiter $$
 create procedure _queue_where(in in_options longtext character set utf8mb4,
     out out_where longtext character set utf8mb4)
     comment 'The option where of queue_reserve, queue_pop and queue_peek: what payload or headers of a message must
@@ -35,5 +33,4 @@ begin
             call _queue_fail('PQ002', 'where', v_where, 'must have at most 16 values');
         end if;
     end if;
-end $$
-delimiter ;
+end;

@@ -1,7 +1,5 @@
 -- calls: _queue_fail
 -- changes: delayed_queue, queue_group_member
-drop procedure if exists _queue_enrol;
-delimiter $$
 create procedure _queue_enrol(in in_list longtext character set utf8mb4)
     comment 'Makes messages members of groups.
 in_list: a JSON array of arrays, see _queue_log_entries: the entry of a message, just put in, its event, and its group,
@@ -37,5 +35,4 @@ begin
         straight_join delayed_queue q force index (primary) on q.entry = j.entry
     set q.member = q.entry
     where j.name is not null;
-end $$
-delimiter ;
+end;

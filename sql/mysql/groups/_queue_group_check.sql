@@ -1,7 +1,5 @@
 -- calls: _queue_put
 -- changes: queue_group, queue_group_stripe
-drop procedure if exists _queue_group_check;
-delimiter $$
 create procedure _queue_group_check(in in_group text collate exact, in in_now bigint)
     comment 'Finishes a group where all is done, or where it has failed: pushes what follows it.
 in_group: the group. in_now: the time of the call.
@@ -49,5 +47,4 @@ finishing: begin
         call _queue_put(v_entry, v_kind, v_key, v_payload, null, null, v_priority, in_now, in_now + v_delay, 0, null,
             'replace', null, null, null, null, null, null, v_at, v_outcome);
     end if;
-end $$
-delimiter ;
+end;

@@ -1,6 +1,4 @@
 -- changes: queue_group_due
-drop procedure if exists _queue_group_note;
-delimiter $$
 create procedure _queue_group_note(in in_group varchar(100) collate exact)
     comment 'Notes that a group has to be looked at once this transaction has ended, where its snapshot can''t see who
 else has ended a member, or closed the group: see _queue_groups_due.
@@ -12,5 +10,4 @@ begin
         insert into queue_group_due (group_name, writer, id) values (in_group, connection_id(), uuid_short())
         on duplicate key update id = uuid_short();
     end if;
-end $$
-delimiter ;
+end;

@@ -1,7 +1,5 @@
 -- calls: _queue_boolean, _queue_check_key, _queue_check_kind, _queue_check_options, _queue_check_payload,
 --     _queue_check_roles, _queue_fail, _queue_integer, _queue_number, _queue_text
-drop procedure if exists _queue_group_options;
-delimiter $$
 create procedure _queue_group_options(in in_then_kind text collate exact,
     in in_then_payload longtext character set utf8mb4, in in_options longtext character set utf8mb4,
     out out_close boolean, out out_members bigint, out out_on_dead longtext character set utf8mb4,
@@ -44,5 +42,4 @@ begin
         call _queue_number(in_options, 'delay_seconds', 0, 31536000, out_delay_seconds);
         call _queue_number(in_options, 'keep_seconds', 0, 3153600000, out_keep_seconds);
     end if;
-end $$
-delimiter ;
+end;

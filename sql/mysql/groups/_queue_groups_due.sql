@@ -1,7 +1,5 @@
 -- calls: _queue_group_check
 -- changes: queue_group_due
-drop procedure if exists _queue_groups_due;
-delimiter $$
 create procedure _queue_groups_due(in in_now bigint, out out_looked bigint)
     comment 'Finishes groups whose last members ended in transactions that couldn''t see one another: what whoever
 reserves, polls, beats, reaps or prunes does by the way.
@@ -56,5 +54,4 @@ begin
         end if;
         select min(d.group_name) into v_group from queue_group_due d where d.group_name > v_group;
     end while;
-end $$
-delimiter ;
+end;

@@ -1,7 +1,5 @@
 -- calls: _queue_members_end
 -- changes: queue_group_member
-drop procedure if exists _queue_members_dead;
-delimiter $$
 create procedure _queue_members_dead(in in_member bigint, in in_letter bigint,
     in in_error longtext character set utf8mb4, in in_now bigint)
     comment 'A member of a group has died: what that means for a group is its option on_dead.
@@ -17,5 +15,4 @@ begin
     if v_ends > 0 then
         call _queue_members_end(json_array(in_member + 0), 'dead', null, in_now);
     end if;
-end $$
-delimiter ;
+end;

@@ -1,7 +1,5 @@
 -- calls: _queue_group_check, _queue_group_note
 -- changes: queue_group_member, queue_group_stripe
-drop procedure if exists _queue_members_end;
-delimiter $$
 create procedure _queue_members_end(in in_members longtext character set utf8mb4,
     in in_outcome varchar(10) character set utf8mb4, in in_result longtext character set utf8mb4, in in_now bigint)
     comment 'Members of groups are done; the last one of a group has it finish.
@@ -50,5 +48,4 @@ begin
     for each c into v_name do
         call _queue_group_check(v_name, in_now);
     end each;
-end $$
-delimiter ;
+end;

@@ -1,7 +1,5 @@
 -- calls: _queue_group_check, _queue_members_end
 -- changes: queue_group, queue_group_member
-drop procedure if exists _queue_prune_groups;
-delimiter $$
 create procedure _queue_prune_groups(in in_now bigint, in in_max bigint, out out_pruned bigint)
     comment 'Forgets groups that have finished and are past their keep_seconds. Of the others it ends members whose
 message has gone without an ack, and finishes those where nobody saw that all is done: those first that it has not
@@ -74,5 +72,4 @@ begin
         end if;
         set v_left = v_left - greatest(v_rows, 1);
     end each;
-end $$
-delimiter ;
+end;

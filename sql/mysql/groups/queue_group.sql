@@ -1,8 +1,6 @@
 -- calls: _queue_check_kind, _queue_check_roles, _queue_group_check, _queue_group_note, _queue_group_options,
 --     _queue_members_end, queue_now
 -- changes: queue_group, queue_group_stripe
-drop procedure if exists queue_group;
-delimiter $$
 create procedure queue_group(in in_group text collate exact, in in_then_kind text collate exact,
     in in_then_payload longtext character set utf8mb4, in in_options longtext character set utf8mb4)
     comment 'Makes a group, or changes one that has not finished. When all of its members are done, the queue pushes one
@@ -97,5 +95,4 @@ begin
         end if;
         select v.group_name, v.state, v.members, v.done from queue_groups v where v.group_name = in_group;
     end atomic;
-end $$
-delimiter ;
+end;

@@ -1,8 +1,6 @@
 -- calls: _queue_check_kind, _queue_check_options, _queue_check_roles, _queue_epoch, _queue_fail, _queue_index,
 --     _queue_instant, _queue_integer, _queue_log_entries, _queue_text, queue_now
 -- changes: delayed_queue
-drop procedure if exists queue_replay;
-delimiter $$
 create procedure queue_replay(in in_kind text collate exact, in in_filter longtext character set utf8mb4)
     comment 'Puts what a kind keeps in queue_history back, as new entries with attempts 0 that are ready now, in the
 order in which they had ended.
@@ -96,5 +94,4 @@ begin
         end if;
     end atomic;
     select v_went as went, v_looked - v_went as stayed;
-end $$
-delimiter ;
+end;

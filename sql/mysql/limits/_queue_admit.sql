@@ -1,6 +1,4 @@
 -- calls: _queue_admitted, _queue_lease_tokens, _queue_slots
-drop procedure if exists _queue_admit;
-delimiter $$
 create procedure _queue_admit(in in_kind text collate exact, in in_most int, in in_rate decimal(30,6),
     in in_now bigint, inout out_max int, out out_slots longtext character set ascii, out out_tokens bigint,
     out out_part int)
@@ -29,5 +27,4 @@ begin
         end if;
         set @pyqueue_slots = json_set(coalesce(@pyqueue_slots, '{}'), v_path, v_first + 0);
     end if;
-end $$
-delimiter ;
+end;

@@ -1,6 +1,4 @@
 -- changes: queue_bucket
-drop procedure if exists _queue_admitted;
-delimiter $$
 create procedure _queue_admitted(in in_kind text collate exact, in in_rate decimal(30,6), in in_number int,
     in in_tokens bigint, in in_part int)
     comment 'Gives back the tokens that were not used.
@@ -16,5 +14,4 @@ begin
                 16) / in_rate * (in_tokens - coalesce(in_number, 0)))
         where b.p_kind = in_kind and b.part = in_part;
     end if;
-end $$
-delimiter ;
+end;

@@ -1,6 +1,4 @@
 -- changes: queue_slot
-drop procedure if exists _queue_claim_slots;
-delimiter $$
 create procedure _queue_claim_slots(in in_kind text collate exact, in in_slots longtext character set ascii,
     in in_entries longtext character set utf8mb4, in in_seed varchar(64) character set ascii)
     comment 'Puts deliveries in places.
@@ -28,5 +26,4 @@ begin
             straight_join queue_slot s force index (primary) on s.p_kind = in_kind and s.slot = d.slot
         set s.entry = d.entry, s.secret = unhex(left(sha2(concat(in_seed, d.entry), 256), 32));
     end if;
-end $$
-delimiter ;
+end;

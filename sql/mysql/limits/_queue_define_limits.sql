@@ -1,7 +1,5 @@
 -- calls: _queue_integer, _queue_number, queue_now
 -- changes: delayed_queue, queue_bucket, queue_kind, queue_slot
-drop procedure if exists _queue_define_limits;
-delimiter $$
 create procedure _queue_define_limits(in in_kind text collate exact, in in_options longtext character set utf8mb4)
     comment 'Sets max_reserved and rate_per_second of a kind, with the slots and the tokens that they need. What is
 held when the first limit is set counts; what goes above a limit that is lowered keeps its slot until its hold ends. A
@@ -49,5 +47,4 @@ begin
         end if;
         update queue_kind k set k.rate_per_second = v_rate where k.p_kind = in_kind;
     end if;
-end $$
-delimiter ;
+end;

@@ -1,6 +1,4 @@
 -- changes: queue_bucket
-drop procedure if exists _queue_lease_tokens;
-delimiter $$
 create procedure _queue_lease_tokens(in in_kind text collate exact, in in_rate decimal(30,6), in in_need int,
     in in_now bigint, out out_got bigint, out out_part int)
     comment 'Takes tokens of a kind with rate_per_second.
@@ -41,5 +39,4 @@ begin
             leave parts;
         end if;
     end loop;
-end $$
-delimiter ;
+end;

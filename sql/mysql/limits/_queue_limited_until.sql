@@ -1,5 +1,3 @@
-drop procedure if exists _queue_limited_until;
-delimiter $$
 create procedure _queue_limited_until(in in_kind text collate exact, in in_most int, in in_rate decimal(30,6),
     in in_now bigint, out out_until bigint)
     comment 'Until when the limits of a kind let nothing be taken, for those that wait.
@@ -31,5 +29,4 @@ begin
     if out_until <= in_now then
         set out_until = null;
     end if;
-end $$
-delimiter ;
+end;

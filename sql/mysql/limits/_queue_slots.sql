@@ -1,7 +1,5 @@
 -- calls: _queue_slots_free
 -- changes: queue_slot
-drop procedure if exists _queue_slots;
-delimiter $$
 create procedure _queue_slots(in in_kind text collate exact, in in_most int, in in_first int, in in_max int,
     in in_now bigint, out out_slots longtext character set ascii)
     comment 'Free slots of a kind with max_reserved, locked until the transaction ends.
@@ -56,5 +54,4 @@ begin
             select f.slot from json_table(out_slots, '$[*]' columns (slot int path '$')) f
             where f.slot <= in_most order by f.slot limit v_all) d;
     end if;
-end $$
-delimiter ;
+end;

@@ -1,6 +1,4 @@
 -- changes: delayed_queue
-drop procedure if exists _queue_slots_free;
-delimiter $$
 create procedure _queue_slots_free(in in_kind text collate exact, in in_slots longtext character set ascii,
     in in_now bigint, out out_slots longtext character set ascii)
     comment 'Which of some slots are free: nothing is there, or what is isn''t held any more. A hold that has expired
@@ -52,5 +50,4 @@ begin
             select q.entry from delayed_queue q
             where q.entry = r.entry and q.secret = unhex(r.secret)
                 and (q.scheduled_at > in_now or q.reserved_by is not null));
-end $$
-delimiter ;
+end;

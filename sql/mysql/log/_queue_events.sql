@@ -1,6 +1,4 @@
 -- calls: _queue_fail
-drop procedure if exists _queue_events;
-delimiter $$
 create procedure _queue_events(in in_options longtext character set utf8mb4, out out_events text collate exact)
     comment 'The option events of a read.
 in_options: the options, an object or NULL.
@@ -25,5 +23,4 @@ begin
             call _queue_fail('PQ002', 'events', v_bad, 'must be pushed, replaced, acked, popped, moved, dead, removed');
         end if;
     end if;
-end $$
-delimiter ;
+end;

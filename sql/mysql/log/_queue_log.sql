@@ -1,7 +1,5 @@
 -- calls: _queue_log_open
 -- changes: queue_log
-drop procedure if exists _queue_log;
-delimiter $$
 create procedure _queue_log(in in_entry bigint, in in_event varchar(10) character set utf8mb4,
     in in_to_kind text collate exact, in in_topic text collate exact, in in_copy_of bigint, in in_now bigint)
     comment 'Appends an event of a message to the log. Its kind has log_seconds.
@@ -23,5 +21,4 @@ begin
         if(v_content, q.headers, null), in_now
     from delayed_queue q where q.entry = in_entry;
     do last_insert_id(v_id);
-end $$
-delimiter ;
+end;

@@ -1,6 +1,4 @@
 -- calls: _queue_log
-drop procedure if exists _queue_log_entries;
-delimiter $$
 create procedure _queue_log_entries(in in_list longtext character set utf8mb4, in in_topic text collate exact,
     in in_now bigint)
     comment 'Appends messages that came in to the log, where their kinds have log_seconds.
@@ -28,5 +26,4 @@ begin
             where l.p_kind = v_kind and l.entry = v_entry order by l.position desc limit 1;
         end if;
     end each;
-end $$
-delimiter ;
+end;

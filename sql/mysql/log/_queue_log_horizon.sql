@@ -1,7 +1,5 @@
 -- calls: _queue_log_note
 -- changes: queue_log_epoch
-drop procedure if exists _queue_log_horizon;
-delimiter $$
 create procedure _queue_log_horizon(in in_now bigint, out out_horizon bigint)
     comment 'The position up to which whoever has drawn one has ended: what is read later in this transaction has all of
 that. The open transactions count that have appended, no others.
@@ -39,5 +37,4 @@ begin
         end if;
     end each;
     call _queue_log_note(in_now, out_horizon);
-end $$
-delimiter ;
+end;

@@ -1,6 +1,4 @@
 -- calls: _queue_log_horizon, _queue_read
-drop procedure if exists _queue_log_known;
-delimiter $$
 create procedure _queue_log_known(in in_own boolean, in in_now bigint, in in_name text collate exact,
     in in_matcher text collate exact, in in_events text collate exact, in in_place bigint,
     in in_max int, in in_last bigint, out out_known bigint)
@@ -27,5 +25,4 @@ begin
             end if;
         end if;
     end if;
-end $$
-delimiter ;
+end;

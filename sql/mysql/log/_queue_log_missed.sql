@@ -1,5 +1,3 @@
-drop procedure if exists _queue_log_missed;
-delimiter $$
 create procedure _queue_log_missed(in in_name text collate exact, in in_matcher text collate exact,
     in in_events text collate exact, in in_place bigint, out out_missed bigint)
     comment 'Up to which position the log has no longer what a reader hasn''t read.
@@ -21,5 +19,4 @@ begin
             select max(g.position) from queue_log_gone g
             where g.name = in_name and g.position > in_place and find_in_set(g.event, in_events)) u;
     end if;
-end $$
-delimiter ;
+end;

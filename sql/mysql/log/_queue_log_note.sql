@@ -1,6 +1,4 @@
 -- changes: queue_log_known
-drop procedure if exists _queue_log_note;
-delimiter $$
 create procedure _queue_log_note(in in_now bigint, in in_known bigint)
     comment 'Notes up to where the log is complete, once a second at the most, and forgets older notes.
 in_now: the time of the call. in_known: the position. The transaction is the call''s own.
@@ -20,5 +18,4 @@ begin
             columns (position bigint path '$[0]', id bigint path '$[1]')) j
             straight_join queue_log_known n force index (primary) on n.position = j.position and n.id = j.id;
     end if;
-end $$
-delimiter ;
+end;

@@ -1,6 +1,4 @@
 -- calls: _queue_fail
-drop procedure if exists _queue_log_open;
-delimiter $$
 create procedure _queue_log_open()
     comment 'What comes before each append to the log: a shared lock of the newest epoch, whose floor is a position
 before those of this transaction, until it ends.
@@ -23,5 +21,4 @@ begin
         select e.floor, e.id into v_floor, v_id from queue_log_epoch e
         where e.floor < v_floor or e.floor = v_floor and e.id < v_id order by e.floor desc, e.id desc limit 1;
     end loop;
-end $$
-delimiter ;
+end;

@@ -1,6 +1,4 @@
 -- changes: queue_log, queue_log_gone
-drop procedure if exists _queue_prune_log;
-delimiter $$
 create procedure _queue_prune_log(in in_kind text collate exact, in in_now bigint, in in_max int, out out_pruned bigint)
     comment 'Removes from the log what of a kind is older than its log_seconds, or all where it has none, the oldest
 first, and notes up to where. What stands under a topic stays there as long as another kind keeps a copy, for the
@@ -72,5 +70,4 @@ begin
             straight_join queue_log_gone g force index (primary)
                 on g.p_kind = in_kind and g.name = j.name and g.event = j.event and g.position = j.position;
     end if;
-end $$
-delimiter ;
+end;

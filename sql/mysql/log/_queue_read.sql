@@ -1,5 +1,3 @@
-drop procedure if exists _queue_read;
-delimiter $$
 create procedure _queue_read(in in_name text collate exact, in in_matcher text collate exact,
     in in_events text collate exact, in in_place bigint, in in_max int, in in_until bigint,
     out out_rows bigint, out out_last bigint)
@@ -30,5 +28,4 @@ begin
                 order by l.position limit in_max)) u
             order by u.position limit in_max) v;
     end if;
-end $$
-delimiter ;
+end;

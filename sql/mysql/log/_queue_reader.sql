@@ -2,8 +2,6 @@
 --     _queue_events, _queue_fail, _queue_log_horizon, _queue_log_known, _queue_log_missed, _queue_matcher,
 --     _queue_text
 -- changes: queue_reader
-drop procedure if exists _queue_reader;
-delimiter $$
 create procedure _queue_reader(in in_own boolean, in in_now bigint, in in_name text collate exact,
     in in_reader text collate exact, in in_options longtext character set utf8mb4, out out_matcher text collate exact,
     out out_events text collate exact, out out_place bigint)
@@ -75,5 +73,4 @@ begin
         update queue_reader r set r.events = v_events where r.reader = in_reader;
         set out_events = v_events;
     end if;
-end $$
-delimiter ;
+end;

@@ -1,7 +1,5 @@
 -- calls: _queue_check_count, _queue_fail, _queue_log_known, _queue_log_missed, _queue_read, _queue_reader, queue_now
 -- changes: queue_reader
-drop procedure if exists queue_read;
-delimiter $$
 create procedure queue_read(in in_name text collate exact, in in_reader text collate exact, in in_max_messages int,
     in in_options longtext character set utf8mb4)
     comment 'Reads the log of the kinds that have log_seconds (see queue_define) from where a reader left off. Any
@@ -86,5 +84,4 @@ begin
             order by u.position;
         end if;
     end atomic;
-end $$
-delimiter ;
+end;

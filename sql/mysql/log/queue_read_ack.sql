@@ -1,7 +1,5 @@
 -- calls: _queue_check_key, _queue_fail
 -- changes: queue_reader
-drop procedure if exists queue_read_ack;
-delimiter $$
 create procedure queue_read_ack(in in_reader text collate exact, in in_position bigint)
     comment 'A reader is done with the log up to a position: its next read begins after it.
 in_reader: the reader. in_position: the last position that it is done with, as queue_read has shown it; one that is
@@ -30,5 +28,4 @@ begin
         end if;
     end atomic;
     select in_reader as reader, v_place as position;
-end $$
-delimiter ;
+end;

@@ -1,7 +1,5 @@
 -- calls: _queue_check_key
 -- changes: queue_reader
-drop procedure if exists queue_read_end;
-delimiter $$
 create procedure queue_read_end(in in_reader text collate exact)
     comment 'Forgets a reader and its place. Nobody has to: a reader keeps nothing in the log.
 in_reader: the reader.
@@ -16,5 +14,4 @@ begin
         delete r from queue_reader r where r.reader = in_reader;
     end atomic;
     select v_changed as changed;
-end $$
-delimiter ;
+end;

@@ -1,5 +1,3 @@
-drop procedure if exists _queue_add_error;
-delimiter $$
 create procedure _queue_add_error(in in_errors longtext character set utf8mb4, in in_now bigint, in in_attempt int,
     in in_by text character set utf8mb4, in in_error longtext character set utf8mb4,
     out out_errors longtext character set utf8mb4)
@@ -18,5 +16,4 @@ begin
         set out_errors = json_array_append(coalesce(out_errors, '[]'), '$', json_object('at', in_now + 0,
             'attempt', in_attempt + 0, 'by', in_by, 'error', left(in_error, 10000)));
     end if;
-end $$
-delimiter ;
+end;

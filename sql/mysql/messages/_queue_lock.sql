@@ -1,5 +1,3 @@
-drop procedure if exists _queue_lock;
-delimiter $$
 create procedure _queue_lock(in in_list longtext character set utf8mb4)
     comment 'Locks messages in the order of their entries.
 in_list: a JSON array of arrays that begin with the entry, in any order; entries that are gone are passed over.
@@ -14,5 +12,4 @@ begin
         select q.entry from json_table(in_list, '$[*]' columns (entry bigint path '$[0]')) j
             straight_join delayed_queue q force index (primary) on q.entry = j.entry
         order by j.entry limit 1000000000 for update /*!80000 of q */) e; -- without a limit the order is left out
-end $$
-delimiter ;
+end;

@@ -1,6 +1,4 @@
 -- calls: _queue_begin, _queue_check_key, _queue_check_kind, _queue_check_roles, _queue_commit, _queue_undo, queue_now
-drop procedure if exists queue_get;
-delimiter $$
 create procedure queue_get(in in_kind text collate exact,
     in in_key text collate exact)
     comment 'Looks at one message and changes nothing.
@@ -26,5 +24,4 @@ begin
             else if(q.scheduled_at <= v_now, 'expired', 'reserved') end as state, q.errors
     from delayed_queue q where q.p_kind = in_kind and q.p_key = in_key;
     call _queue_commit(v_own);
-end $$
-delimiter ;
+end;

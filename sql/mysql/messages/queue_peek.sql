@@ -1,7 +1,5 @@
 -- calls: _queue_begin, _queue_check_count, _queue_check_kind, _queue_check_options, _queue_check_roles,
 --     _queue_commit, _queue_peek_where, _queue_undo, _queue_where, queue_now
-drop procedure if exists queue_peek;
-delimiter $$
 create procedure queue_peek(in in_kind text collate exact,
     in in_max_messages int, in in_options longtext character set utf8mb4)
     comment 'Looks at messages of a kind and changes nothing.
@@ -62,5 +60,4 @@ begin
         straight_join delayed_queue q force index (primary) on q.entry = p.entry
     order by p.part, p.turn, p.place, p.entry limit v_most;
     call _queue_commit(v_own);
-end $$
-delimiter ;
+end;

@@ -1,5 +1,3 @@
-drop procedure if exists _queue_cron_field;
-delimiter $$
 create procedure _queue_cron_field(in in_field varchar(5000) character set utf8mb4, in in_least int, in in_most int,
     in in_names varchar(100) character set utf8mb4, out out_mask bigint)
     comment 'One field of a cron expression as a mask, a bit a value.
@@ -39,5 +37,4 @@ field: begin
             set out_mask = out_mask | (1 << v_from), v_from = v_from + coalesce(v_step, 1);
         end while;
     end while;
-end $$
-delimiter ;
+end;

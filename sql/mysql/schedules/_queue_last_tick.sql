@@ -1,6 +1,4 @@
 -- calls: _queue_next_tick
-drop procedure if exists _queue_last_tick;
-delimiter $$
 create procedure _queue_last_tick(in in_name text collate exact, in in_now bigint, out out_last bigint)
     comment 'When a rule was due last.
 in_name: the schedule with the rule, which is due. in_now: the time of the call.
@@ -23,5 +21,4 @@ begin
         set out_last = v_next;
         call _queue_next_tick(in_name, out_last, v_next);
     end while;
-end $$
-delimiter ;
+end;

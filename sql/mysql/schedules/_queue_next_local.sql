@@ -1,5 +1,3 @@
-drop procedure if exists _queue_next_local;
-delimiter $$
 create procedure _queue_next_local(in in_name text collate exact, in in_local bigint, out out_local bigint)
     comment 'The next local time of a rule.
 in_name: the schedule with the rule, one with sets. in_local: a local time, in seconds since 1970-01-01 there.
@@ -40,5 +38,4 @@ begin
         end if;
         set v_least = 0, v_day = v_day + 1;
     end while;
-end $$
-delimiter ;
+end;

@@ -1,6 +1,4 @@
 -- calls: _queue_next_local, _queue_zone_change, _queue_zone_offset
-drop procedure if exists _queue_next_tick;
-delimiter $$
 create procedure _queue_next_tick(in in_name text collate exact, in in_after bigint, out out_at bigint)
     comment 'When a rule is due next.
 in_name: the schedule with the rule. in_after: after when, in microseconds since 1970-01-01 UTC.
@@ -55,5 +53,4 @@ begin
     if out_at > v_until then
         set out_at = null;
     end if;
-end $$
-delimiter ;
+end;

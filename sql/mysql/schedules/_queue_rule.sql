@@ -1,6 +1,4 @@
 -- calls: _queue_cron_field, _queue_fail, _queue_number, _queue_text
-drop procedure if exists _queue_rule;
-delimiter $$
 create procedure _queue_rule(in in_options longtext character set utf8mb4, out out_rule longtext character set utf8mb4,
     out out_every bigint, out out_seconds bigint, out out_minutes bigint, out out_hours bigint, out out_days bigint,
     out out_months bigint, out out_weekdays bigint, out out_either_day boolean,
@@ -69,5 +67,4 @@ begin
                 'must be an offset, +02:00, or a zone in mysql.time_zone_name');
         end if;
     end if;
-end $$
-delimiter ;
+end;

@@ -1,6 +1,4 @@
 -- calls: _queue_zone_offset
-drop procedure if exists _queue_zone_change;
-delimiter $$
 create procedure _queue_zone_change(in in_zone varchar(64) character set utf8mb4, in in_from bigint, in in_to bigint,
     out out_change bigint)
     comment 'When a zone changes its offset.
@@ -21,5 +19,4 @@ begin
             set out_change = v_middle;
         end if;
     end while;
-end $$
-delimiter ;
+end;

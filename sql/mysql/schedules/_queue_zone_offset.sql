@@ -1,5 +1,3 @@
-drop procedure if exists _queue_zone_offset;
-delimiter $$
 create procedure _queue_zone_offset(in in_zone varchar(64) character set utf8mb4, in in_at bigint,
     out out_offset bigint)
     comment 'How far a zone is ahead of UTC.
@@ -9,5 +7,4 @@ differs: the result is out_offset. Where the server knows times up to 2038 only,
 begin
     declare v_at datetime default timestamp '1970-01-01 00:00:00' + interval in_at second;
     set out_offset = timestampdiff(second, v_at, convert_tz(v_at, '+00:00', in_zone));
-end $$
-delimiter ;
+end;

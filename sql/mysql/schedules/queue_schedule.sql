@@ -2,8 +2,6 @@
 --     _queue_check_roles, _queue_fail, _queue_instant, _queue_next_tick, _queue_push_options, _queue_rule,
 --     _queue_text, queue_now
 -- changes: queue_recurring
-drop procedure if exists queue_schedule;
-delimiter $$
 create procedure queue_schedule(in in_name text collate exact, in in_kind text collate exact,
     in in_payload longtext character set utf8mb4, in in_options longtext character set utf8mb4)
     comment 'Has a message pushed again and again, by queue_tick. A schedule of that name is replaced. What it is due
@@ -103,5 +101,4 @@ begin
         update queue_recurring r set r.next_at = v_next_at where r.name = in_name;
     end atomic;
     select in_name as name, in_kind as p_kind, v_next_at as next_at;
-end $$
-delimiter ;
+end;

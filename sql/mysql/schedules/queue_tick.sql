@@ -1,7 +1,5 @@
 -- calls: _queue_last_tick, _queue_next_tick, _queue_push_options, _queue_put, queue_now
 -- changes: queue_recurring
-drop procedure if exists queue_tick;
-delimiter $$
 create procedure queue_tick()
     comment 'Pushes what the schedules are due for, see queue_schedule: at most 1000 messages and 100 schedules a call,
 those first that have been due the longest. Any number may call it at any time, and a worker does so now and then: an
@@ -59,5 +57,4 @@ begin
         end each;
     end atomic;
     select v_ticked as ticked;
-end $$
-delimiter ;
+end;

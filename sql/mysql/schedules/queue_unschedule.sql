@@ -1,7 +1,5 @@
 -- calls: _queue_check_kind, _queue_check_roles
 -- changes: queue_recurring
-drop procedure if exists queue_unschedule;
-delimiter $$
 create procedure queue_unschedule(in in_name text collate exact)
     comment 'Ends a schedule. What it has pushed stays.
 in_name: its name.
@@ -20,5 +18,4 @@ begin
         delete r from queue_recurring r where r.name = in_name;
     end atomic;
     select v_changed as changed;
-end $$
-delimiter ;
+end;

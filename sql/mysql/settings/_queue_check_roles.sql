@@ -1,6 +1,4 @@
 -- calls: _queue_fail
-drop procedure if exists _queue_check_roles;
-delimiter $$
 create procedure _queue_check_roles(in in_kinds longtext character set utf8mb4)
     comment 'Refuses a session that may not use a kind, see the option roles of queue_define. The owner of the queue may
 use all.
@@ -27,5 +25,4 @@ begin
         call _queue_fail('PQ007', 'kind', v_kind,
             concat('is for ', left(v_roles, 300), ', not for ', left(v_user, 80)));
     end if;
-end $$
-delimiter ;
+end;

@@ -1,6 +1,4 @@
 -- calls: _queue_fail
-drop procedure if exists _queue_check_shape;
-delimiter $$
 create procedure _queue_check_shape(in in_shape longtext character set utf8mb4,
     out out_shape longtext character set utf8mb4)
     comment 'Refuses what can''t be a payload_shape.
@@ -22,5 +20,4 @@ begin
         call _queue_fail('PQ002', 'payload_shape', in_shape,
             'must be an object of fields and their types: string, number, integer, boolean, object, array');
     end if;
-end $$
-delimiter ;
+end;

@@ -1,5 +1,3 @@
-drop procedure if exists _queue_defaults;
-delimiter $$
 create procedure _queue_defaults(out out_timeout_seconds decimal(20,6), out out_max_attempts int,
     out out_backoff_seconds decimal(30,6), out out_backoff_factor decimal(30,6),
     out out_backoff_max_seconds decimal(30,6), out out_jitter decimal(30,6))
@@ -10,5 +8,4 @@ differs: PostgreSQL answers a row of queue_kind.'
 begin
     set out_timeout_seconds = 300, out_max_attempts = 25, out_backoff_seconds = 1, out_backoff_factor = 2,
         out_backoff_max_seconds = 3600, out_jitter = 0.2;
-end $$
-delimiter ;
+end;

@@ -1,7 +1,5 @@
 -- calls: _queue_end
 -- changes: queue_bucket, queue_kind, queue_slot, queue_subscription, queue_use
-drop procedure if exists _queue_expire;
-delimiter $$
 create procedure _queue_expire(in in_now bigint, in in_max bigint, out out_gone bigint)
     comment 'Removes kinds that are unused for longer than their expires_seconds: their messages, then their
 subscriptions and settings. One that is the dead_letter_kind of another stays.
@@ -65,5 +63,4 @@ begin
             set out_gone = out_gone + 1;
         end if;
     end each;
-end $$
-delimiter ;
+end;

@@ -1,6 +1,4 @@
 -- changes: queue_kind
-drop procedure if exists _queue_lock_kinds;
-delimiter $$
 create procedure _queue_lock_kinds()
     comment 'Lets one transaction at a time change settings of kinds: two that define at once could close a circle of
 dead letters.
@@ -9,5 +7,4 @@ differs: PostgreSQL locks the table, which a procedure can''t.'
 begin
     -- it stays: where a row that is waited for goes away, InnoDB lets those who wait deadlock
     insert into queue_kind (p_kind) values ('') on duplicate key update p_kind = '';
-end $$
-delimiter ;
+end;

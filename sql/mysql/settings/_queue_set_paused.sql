@@ -1,7 +1,5 @@
 -- calls: _queue_check_kind, _queue_check_roles, _queue_lock_kinds
 -- changes: queue_kind
-drop procedure if exists _queue_set_paused;
-delimiter $$
 create procedure _queue_set_paused(in in_kind text collate exact,
     in in_paused boolean,
     out out_changed boolean)
@@ -26,5 +24,4 @@ begin
     if out_changed then
         update queue_kind k set k.paused = in_paused, k.draining = k.draining and in_paused where k.p_kind = in_kind;
     end if;
-end $$
-delimiter ;
+end;

@@ -1,6 +1,4 @@
 -- changes: queue_use
-drop procedure if exists _queue_use;
-delimiter $$
 create procedure _queue_use(in in_kind text collate exact, in in_expires decimal(20,6), in in_now bigint)
     comment 'Notes that a kind with expires_seconds is used, once in a quarter of that time, and removes notes that are
 past it.
@@ -22,5 +20,4 @@ begin
                 straight_join queue_use u force index (primary) on u.id = j.id;
         end if;
     end if;
-end $$
-delimiter ;
+end;

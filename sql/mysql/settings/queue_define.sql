@@ -2,8 +2,6 @@
 --     _queue_check_shape, _queue_define_filter, _queue_define_limits, _queue_expire, _queue_fail, _queue_integer,
 --     _queue_lock_kinds, _queue_number, _queue_text, queue_now
 -- changes: queue_kind, queue_log_epoch, queue_use
-drop procedure if exists queue_define;
-delimiter $$
 create procedure queue_define(in in_kind text collate exact,
     in in_options longtext character set utf8mb4)
     comment 'Sets how a kind behaves. A kind that nobody has defined works with the defaults.
@@ -150,5 +148,4 @@ begin
             k.expires_seconds, k.semaphores, k.max_reserved, k.rate_per_second, k.filter_index, k.log_seconds, k.roles
         from queue_kind k where k.p_kind = in_kind;
     end atomic;
-end $$
-delimiter ;
+end;

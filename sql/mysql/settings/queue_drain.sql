@@ -1,7 +1,5 @@
 -- calls: _queue_check_kind, _queue_check_roles, _queue_lock_kinds
 -- changes: queue_kind
-drop procedure if exists queue_drain;
-delimiter $$
 create procedure queue_drain(in in_kind text collate exact)
     comment 'Drains a kind: it takes nothing in any more, and what is there is finished. Each push is refused, whatever
 its way. A move into the kind is refused, too, and its message stays with who holds it. A redrive leaves dead letters of
@@ -24,5 +22,4 @@ begin
         update queue_kind k set k.draining = true where k.p_kind = in_kind;
     end atomic;
     select not v_draining as changed;
-end $$
-delimiter ;
+end;

@@ -1,8 +1,6 @@
 -- calls: _queue_check_dead_letter_kind, _queue_check_kind, _queue_check_roles, _queue_end, _queue_fail,
 --     _queue_lock_kinds, queue_now
 -- changes: queue_bucket, queue_kind, queue_slot, queue_subscription, queue_use
-drop procedure if exists queue_drop;
-delimiter $$
 create procedure queue_drop(in in_kind text collate exact)
     comment 'Removes a kind: its messages, its settings and its subscriptions. Schedules of it stay,
 so do semaphores, groups and the places of readers. Its history, the keys that it remembers and its log go with the next
@@ -53,5 +51,4 @@ begin
         delete l from queue_slot l where l.p_kind = in_kind;
         delete b from queue_bucket b where b.p_kind = in_kind;
     end atomic;
-end $$
-delimiter ;
+end;

@@ -1,6 +1,4 @@
 -- calls: _queue_set_paused
-drop procedure if exists queue_pause;
-delimiter $$
 create procedure queue_pause(in in_kind text collate exact)
     comment 'Pauses a kind: queue_reserve and queue_pop get nothing; push, ack, nack, extend and move go on, and nothing
 dies.
@@ -14,5 +12,4 @@ begin
         call _queue_set_paused(in_kind, true, v_changed);
     end atomic;
     select v_changed as changed;
-end $$
-delimiter ;
+end;

@@ -1,6 +1,4 @@
 -- calls: _queue_set_paused
-drop procedure if exists queue_resume;
-delimiter $$
 create procedure queue_resume(in in_kind text collate exact)
     comment 'Ends the pause of a kind, and its draining.
 in_kind: the kind.
@@ -13,5 +11,4 @@ begin
         call _queue_set_paused(in_kind, false, v_changed);
     end atomic;
     select v_changed as changed;
-end $$
-delimiter ;
+end;

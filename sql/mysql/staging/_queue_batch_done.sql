@@ -1,7 +1,5 @@
 -- calls: _queue_fail
 -- changes: queue_stage_done
-drop procedure if exists _queue_batch_done;
-delimiter $$
 create procedure _queue_batch_done(in in_query text collate exact, in in_batch bigint, in in_now bigint,
     in in_run text collate exact, in in_job text collate exact, out out_new boolean)
     comment 'Notes that a batch of a query is done, in the transaction that does it.
@@ -26,5 +24,4 @@ begin
         call _queue_fail('PQ004', 'batch', in_batch,
             'must be ended by one write: another one of this run has ended it');
     end if;
-end $$
-delimiter ;
+end;

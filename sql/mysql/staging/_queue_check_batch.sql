@@ -1,6 +1,4 @@
 -- calls: _queue_check_key, _queue_fail
-drop procedure if exists _queue_check_batch;
-delimiter $$
 create procedure _queue_check_batch(in in_name varchar(100) character set utf8mb4, in in_query text collate exact,
     in in_batch bigint)
     comment 'Refuses what can''t be a batch of a query.
@@ -11,5 +9,4 @@ begin
     if in_batch >= 0 is not true then
         call _queue_fail('PQ001', 'batch', in_batch, 'must be 0 or more');
     end if;
-end $$
-delimiter ;
+end;

@@ -1,7 +1,5 @@
 -- calls: _queue_drain_inbox_row, queue_now
 -- changes: queue_inbox
-drop procedure if exists _queue_drain_inbox;
-delimiter $$
 create procedure _queue_drain_inbox()
     comment 'Takes what has landed out of the inbox, at most 1000 rows: pushes what no trigger has pushed. What can''t
 be pushed becomes a dead letter with the reason. It comes before its caller reads the clock, so that what is taken in is
@@ -29,5 +27,4 @@ begin
         delete i from json_table(v_ids, '$[*]' columns (id bigint path '$')) j
             straight_join queue_inbox i force index (primary) on i.id = j.id;
     end if;
-end $$
-delimiter ;
+end;

@@ -1,6 +1,4 @@
 -- calls: _queue_bury, _queue_check_json, _queue_fail, _queue_key, _queue_push_inbox_row, _queue_put
-drop procedure if exists _queue_drain_inbox_row;
-delimiter $$
 create procedure _queue_drain_inbox_row(in in_id bigint, in in_now bigint)
     comment 'Pushes one row of the inbox, or makes it a dead letter.
 in_id: the row, locked already. in_now: the time of the call.
@@ -49,5 +47,4 @@ begin
             call _queue_bury(v_entry, v_error, in_now);
         end if;
     end if;
-end $$
-delimiter ;
+end;

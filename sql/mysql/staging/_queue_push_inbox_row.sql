@@ -1,6 +1,4 @@
 -- calls: _queue_check_json, _queue_check_payload, _queue_fail, _queue_push
-drop procedure if exists _queue_push_inbox_row;
-delimiter $$
 create procedure _queue_push_inbox_row(in in_kind text collate exact, in in_key text collate exact,
     in in_payload longtext character set utf8mb4, in in_payload_bytes longblob,
     in in_headers longtext character set utf8mb4, in in_priority int, in in_delay_seconds decimal(30,6),
@@ -29,5 +27,4 @@ begin
             in_attempts + 0, 'max_attempts', in_max_attempts + 0);
     end if;
     call _queue_push(in_kind, in_key, in_payload, in_payload_bytes, v_options, v_key, v_at, v_outcome);
-end $$
-delimiter ;
+end;

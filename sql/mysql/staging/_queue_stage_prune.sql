@@ -1,7 +1,5 @@
 -- calls: _queue_stage_remove
 -- changes: queue_stage_done, queue_stream_kept, queue_stream_part, queue_stream_plan, queue_write
-drop procedure if exists _queue_stage_prune;
-delimiter $$
 create procedure _queue_stage_prune(in in_now bigint, in in_max bigint, out out_pruned bigint)
     comment 'Removes what writers and readers of batches have left: stages older than a day and those of batches that
 are done, batches not committed, or kept, for a week, what came of those that were published, and queries of which
@@ -84,5 +82,4 @@ begin
             straight_join queue_stage_done d force index (primary) on d.query = j.query;
         set out_pruned = out_pruned + json_length(v_found);
     end if;
-end $$
-delimiter ;
+end;

@@ -1,7 +1,5 @@
 -- calls: _queue_check_json, _queue_epoch, _queue_fail, _queue_integer, _queue_stage_put_each, _queue_text, queue_now
 -- changes: delayed_queue, queue_stage, queue_stage_part, queue_write
-drop procedure if exists _queue_stage_put;
-delimiter $$
 create procedure _queue_stage_put(in in_parts longtext character set utf8mb4,
     in in_query text collate exact, in in_batch bigint,
     in in_options longtext character set utf8mb4, out out_messages bigint, out out_pushed bigint,
@@ -123,5 +121,4 @@ begin
         straight_join queue_stage s force index (queue_stage_of_part) on s.part = j.part;
     delete p from json_table(in_parts, '$[*]' columns (part bigint path '$.part')) j
         straight_join queue_stage_part p force index (primary) on p.part = j.part;
-end $$
-delimiter ;
+end;

@@ -1,6 +1,4 @@
 -- calls: _queue_push_inbox_row
-drop procedure if exists _queue_stage_put_each;
-delimiter $$
 create procedure _queue_stage_put_each(in in_parts longtext character set utf8mb4)
     comment 'Pushes what is staged message by message, in the order of the keys: where one of them has no key, is wrong,
 or is of a kind with a shape or a memory of keys; and where its JSON takes more than a glance.
@@ -39,5 +37,4 @@ begin
         call _queue_push_inbox_row(v_kind, v_key, v_payload, v_bytes, v_headers, v_priority, v_delay, v_at, v_attempts,
             v_max_attempts);
     end each;
-end $$
-delimiter ;
+end;

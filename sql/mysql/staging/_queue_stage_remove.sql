@@ -1,6 +1,4 @@
 -- changes: queue_stage, queue_stage_part
-drop procedure if exists _queue_stage_remove;
-delimiter $$
 create procedure _queue_stage_remove(in in_part bigint, in in_max bigint, out out_removed bigint)
     comment 'Removes what was staged under a part, and the part once that is all.
 in_part: the part, locked. in_max: how many messages at the most.
@@ -11,5 +9,4 @@ begin
     if out_removed < in_max then
         delete p from queue_stage_part p where p.part = in_part;
     end if;
-end $$
-delimiter ;
+end;

@@ -1,6 +1,4 @@
 -- calls: _queue_check_nack, _queue_fail, _queue_nack
-drop procedure if exists _queue_stream_fail;
-delimiter $$
 create procedure _queue_stream_fail(in in_failed longtext character set utf8mb4, in in_now bigint,
     out out_failed bigint)
     comment 'Gives back what failed of a batch.
@@ -41,5 +39,4 @@ begin
         call _queue_nack(v_entry, v_secret, v_options, in_now, v_outcome);
         set out_failed = out_failed + (v_outcome <> 'lost');
     end each;
-end $$
-delimiter ;
+end;

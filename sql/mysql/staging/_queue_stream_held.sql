@@ -1,5 +1,3 @@
-drop procedure if exists _queue_stream_held;
-delimiter $$
 create procedure _queue_stream_held(in in_source text collate exact, in in_stream text collate exact,
     in in_batch bigint, out out_list longtext character set utf8mb4, out out_number int)
     comment 'What a read, or all reads of a batch, were handed out.
@@ -15,5 +13,4 @@ begin
             select p.receipts from queue_stream_part p where p.stream = in_stream and p.batch = in_batch) h
             straight_join json_table(h.receipts, '$[*]' columns (receipt varchar(60) character set utf8mb4 path '$')) r
         order by 1 limit 1000000000) s;
-end $$
-delimiter ;
+end;

@@ -1,6 +1,4 @@
 -- changes: queue_stream_part
-drop procedure if exists _queue_stream_trim;
-delimiter $$
 create procedure _queue_stream_trim(in in_source text collate exact, in in_stream text collate exact,
     in in_batch bigint, out out_lost bigint)
     comment 'Forgets the receipts of a read, or of all reads of a batch, that somebody else''s delivery or an end has
@@ -34,5 +32,4 @@ begin
             update queue_stream_part p set p.receipts = v_receipts where p.source = v_source and p.part = v_part;
         end if;
     end each;
-end $$
-delimiter ;
+end;

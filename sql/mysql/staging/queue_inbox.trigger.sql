@@ -2,8 +2,6 @@
 -- changes: delayed_queue
 -- Pushes each row as it comes in; queue_reserve, queue_pop and queue_prune take the rows themselves out.
 -- differs: PostgreSQL has a statement trigger, which can name the number of a wrong row; here its key does.
-drop trigger if exists queue_inbox;
-delimiter $$
 create trigger queue_inbox before insert on queue_inbox for each row
 begin
     declare v_error varchar(128) character set utf8mb4;
@@ -68,5 +66,4 @@ begin
     end if;
     -- only its number is needed until somebody takes it out
     set new.taken = true, new.payload = null, new.payload_bytes = null, new.headers = null;
-end $$
-delimiter ;
+end;

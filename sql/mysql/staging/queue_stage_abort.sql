@@ -1,6 +1,4 @@
 -- calls: _queue_check_key, _queue_stage_remove
-drop procedure if exists queue_stage_abort;
-delimiter $$
 create procedure queue_stage_abort(in in_job text collate exact)
     comment 'Removes what is staged under a job and not published.
 in_job: what was given to queue_stage_begin.
@@ -25,5 +23,4 @@ begin
         end loop;
     end atomic;
     select v_removed as removed;
-end $$
-delimiter ;
+end;

@@ -1,8 +1,6 @@
 -- calls: _queue_check_key, _queue_check_options, _queue_integer, _queue_stage_prune, _queue_stage_remove,
 --     _queue_text, queue_now
 -- changes: queue_stage_part
-drop procedure if exists queue_stage_begin;
-delimiter $$
 create procedure queue_stage_begin(in in_job text collate exact, in in_options longtext character set utf8mb4)
     comment 'Begins to stage messages. Staged rows of queue_stage are no messages until queue_stage_publish makes all of
 them messages at once. Insert them in the same transaction; a transaction that fails leaves nothing. What was staged and
@@ -45,5 +43,4 @@ begin
         values (v_part, in_job, v_query, v_batch, v_run, v_now);
     end atomic;
     select v_part as part;
-end $$
-delimiter ;
+end;

@@ -1,7 +1,5 @@
 -- calls: _queue_batch_done, _queue_check_batch, _queue_check_options, _queue_integer, _queue_stage_put, _queue_text,
 --     queue_now
-drop procedure if exists queue_stage_publish;
-delimiter $$
 create procedure queue_stage_publish(in in_parts longtext character set utf8mb4,
     in in_options longtext character set utf8mb4)
     comment 'Pushes what is staged, all of it or, with an error, nothing, and takes it out of the stage. A key that is
@@ -46,5 +44,4 @@ begin
     end atomic;
     select if(v_new, 'published', 'replayed') as outcome, v_messages as messages, v_pushed as pushed,
         v_differing as differing;
-end $$
-delimiter ;
+end;

@@ -1,8 +1,6 @@
 -- calls: _queue_ack_many, _queue_batch_done, _queue_boolean, _queue_check_batch, _queue_check_options, _queue_fail,
 --     _queue_lock, _queue_stage_put, _queue_stream_fail, _queue_stream_held, _queue_text, queue_now
 -- changes: queue_stream_kept, queue_stream_part, queue_stream_plan
-drop procedure if exists queue_stream_commit;
-delimiter $$
 create procedure queue_stream_commit(in in_stream text collate exact, in in_batch bigint,
     in in_options longtext character set utf8mb4)
     comment 'Ends a batch: it acknowledges what the parts of the batch were handed out. In the same transaction it
@@ -89,5 +87,4 @@ begin
     end atomic;
     select if(v_new, 'committed', 'replayed') as outcome, v_acked as acked, v_failed as failed, v_lost as lost,
         v_published as published, v_pushed as pushed, v_differing as differing;
-end $$
-delimiter ;
+end;

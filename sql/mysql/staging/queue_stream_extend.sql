@@ -1,7 +1,5 @@
 -- calls: _queue_check_kind, _queue_check_seconds, _queue_extend_with_permits, _queue_lock, _queue_stream_held,
 --     queue_now
-drop procedure if exists queue_stream_extend;
-delimiter $$
 create procedure queue_stream_extend(in in_source text collate exact, in in_seconds double)
     comment 'Keeps the holds of a read: queue_extend for every message that it was handed out. With 0 seconds they go to
 whoever asks first, the read itself if it is done again before anybody else comes.
@@ -45,5 +43,4 @@ begin
         end if;
     end atomic;
     select v_extended as extended, v_number - v_extended as lost;
-end $$
-delimiter ;
+end;

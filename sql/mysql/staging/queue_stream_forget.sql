@@ -1,7 +1,5 @@
 -- calls: _queue_check_kind
 -- changes: queue_stream_kept
-drop procedure if exists queue_stream_forget;
-delimiter $$
 create procedure queue_stream_forget(in in_source text collate exact)
     comment 'Forgets what queue_stream_commit has kept of a read: whoever reads has noted himself that the batch is
 done, and will not ask for it again.
@@ -17,5 +15,4 @@ begin
         set v_forgotten = row_count();
     end atomic;
     select v_forgotten as forgotten;
-end $$
-delimiter ;
+end;

@@ -1,7 +1,5 @@
 -- calls: _queue_check_key, _queue_stream_trim, queue_now
 -- changes: queue_stream_plan
-drop procedure if exists queue_stream_plan;
-delimiter $$
 create procedure queue_stream_plan(in in_source text collate exact)
     comment 'Begins a read of queue_stream_reserve, or begins it anew after whoever read it has gone: from then on only
 the parts that were handed out are handed out again, whatever the reader is told to take now, and whoever holds an older
@@ -37,5 +35,4 @@ begin
         end if;
     end atomic;
     select v_plan as plan, v_parts as parts;
-end $$
-delimiter ;
+end;

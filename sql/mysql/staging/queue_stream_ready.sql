@@ -1,6 +1,4 @@
 -- calls: _queue_check_kind, _queue_check_roles, queue_now
-drop procedure if exists queue_stream_ready;
-delimiter $$
 create procedure queue_stream_ready(in in_kind text collate exact)
     comment 'Whether a reserve would find something: what a reader of batches asks before it plans one.
 in_kind: the kind.
@@ -19,5 +17,4 @@ begin
             or exists (select 1 from delayed_queue d force index (delayed_queue_due)
                 where d.p_kind = in_kind and d.due_at between 0 and v_now)
             or exists (select 1 from queue_inbox i where not i.taken)) as ready;
-end $$
-delimiter ;
+end;

@@ -1,6 +1,4 @@
 -- calls: _queue_check_batch, _queue_stream_trim
-drop procedure if exists queue_stream_renew;
-delimiter $$
 create procedure queue_stream_renew(in in_stream text collate exact, in in_batch bigint)
     comment 'Forgets what a batch has lost, after queue_stream_commit has refused it for that: who then reads it again
 gets, and ends, the rest. Whatever was made of the batch before is to be thrown away.
@@ -15,5 +13,4 @@ begin
         call _queue_stream_trim(null, in_stream, in_batch, v_lost);
     end atomic;
     select v_lost as lost;
-end $$
-delimiter ;
+end;

@@ -1,8 +1,6 @@
 -- calls: _queue_boolean, _queue_check_batch, _queue_check_roles, _queue_fail, _queue_integer, _queue_receipts,
 --     _queue_reserve, _queue_text, queue_now
 -- changes: queue_stream_part
-drop procedure if exists queue_stream_reserve;
-delimiter $$
 create procedure queue_stream_reserve(in in_stream text collate exact, in in_batch bigint, in in_part int,
     in in_kind text collate exact, in in_max_messages int, in in_options longtext character set utf8mb4)
     comment 'queue_reserve for one part of a batch. Who asks again for the same part gets the same messages, as far as
@@ -125,5 +123,4 @@ begin
             straight_join delayed_queue q force index (primary) on q.entry = r.entry and q.secret = unhex(r.secret)
         order by r.place;
     end if;
-end $$
-delimiter ;
+end;

@@ -1,6 +1,4 @@
 -- calls: _queue_check_kind, _queue_fail
-drop procedure if exists _queue_check_topic;
-delimiter $$
 create procedure _queue_check_topic(in in_topic text collate exact, in in_name varchar(100) character set utf8mb4)
     comment 'Refuses what can''t be a topic or a pattern: words with a dot between them, 255 characters in all.
 in_topic: it. in_name: topic, or pattern, in which a word may be * or #; of these at most three, so that no matching
@@ -17,5 +15,4 @@ begin
     elseif char_length(in_topic) - char_length(replace(in_topic, '#', '')) > 3 then
         call _queue_fail('PQ001', in_name, in_topic, 'must have at most three #');
     end if;
-end $$
-delimiter ;
+end;

@@ -1,5 +1,3 @@
-drop procedure if exists _queue_matcher;
-delimiter $$
 create procedure _queue_matcher(in in_pattern text collate exact, out out_matcher text collate exact)
     comment 'The regular expression of a pattern: for a topic with a dot before it.
 in_pattern: the pattern, checked.
@@ -15,5 +13,4 @@ begin
             else concat('[.]\\Q', replace(v_word, '\\E', '\\E\\\\E\\Q'), '\\E') end);
     end while;
     set out_matcher = concat(out_matcher, '\\z');
-end $$
-delimiter ;
+end;

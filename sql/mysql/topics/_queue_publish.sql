@@ -1,7 +1,5 @@
 -- calls: _queue_check_options, _queue_index, _queue_lock, _queue_push_options, _queue_put
 -- changes: delayed_queue
-drop procedure if exists _queue_publish;
-delimiter $$
 create procedure _queue_publish(in in_list longtext character set utf8mb4, in in_key text collate exact,
     in in_payload longtext character set utf8mb4, in in_options longtext character set utf8mb4, in in_now bigint,
     out out_answer longtext character set utf8mb4)
@@ -68,5 +66,4 @@ begin
             set out_answer = json_array_append(out_answer, '$', json_array(v_kind, v_one_at + 0, v_outcome));
         end each;
     end if;
-end $$
-delimiter ;
+end;

@@ -1,6 +1,4 @@
 -- calls: _queue_epoch
-drop procedure if exists _queue_subscribed;
-delimiter $$
 create procedure _queue_subscribed(in in_topic text collate exact, out out_list longtext character set utf8mb4)
     comment 'The kinds that get a copy of what is published to a topic. Looked at are the subscriptions whose words
 before the first wildcard are those the topic begins with, and whose last word is a wildcard or that of the topic.
@@ -28,5 +26,4 @@ begin
             order by s.p_kind limit 1000000000) k
         limit 1000000000) m;
     set out_list = coalesce(out_list, '[]');
-end $$
-delimiter ;
+end;

@@ -1,7 +1,5 @@
 -- calls: _queue_check_fit, _queue_check_key, _queue_check_payload, _queue_check_roles, _queue_check_topic,
 --     _queue_fail, _queue_key, _queue_log_entries, _queue_publish, _queue_subscribed, queue_now
-drop procedure if exists queue_publish;
-delimiter $$
 create procedure queue_publish(in in_topic text collate exact, in in_key text collate exact,
     in in_payload longtext character set utf8mb4, in in_options longtext character set utf8mb4)
     comment 'Puts a copy of one message into each kind that is subscribed to its topic: into all, or into none. The
@@ -84,5 +82,4 @@ begin
     from json_table(v_answer, '$[*]' columns (place for ordinality, p_kind varchar(100) collate exact path '$[0]',
         scheduled_at bigint path '$[1]', outcome varchar(10) character set utf8mb4 path '$[2]')) r
     order by r.place;
-end $$
-delimiter ;
+end;

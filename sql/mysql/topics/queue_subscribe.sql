@@ -1,7 +1,5 @@
 -- calls: _queue_check_kind, _queue_check_roles, _queue_check_topic, queue_now
 -- changes: queue_subscription
-drop procedure if exists queue_subscribe;
-delimiter $$
 create procedure queue_subscribe(in in_pattern text collate exact, in in_kind text collate exact)
     comment 'Has a kind get a copy of each message that is published to a topic of a pattern, from now on.
 in_pattern: words with a dot between them, 1 to 255 characters, in which the word * stands for one word and the word #
@@ -43,5 +41,4 @@ begin
         end if;
     end atomic;
     select v_changed as changed;
-end $$
-delimiter ;
+end;

@@ -1,7 +1,5 @@
 -- calls: _queue_check_kind, _queue_check_roles, _queue_check_topic
 -- changes: queue_subscription
-drop procedure if exists queue_unsubscribe;
-delimiter $$
 create procedure queue_unsubscribe(in in_pattern text collate exact, in in_kind text collate exact)
     comment 'Ends a subscription. What the kind has got stays there.
 in_pattern: the pattern, as it was subscribed. in_kind: the kind.
@@ -19,5 +17,4 @@ begin
         delete s from queue_subscription s where s.pattern = in_pattern and s.p_kind = in_kind;
     end atomic;
     select v_changed as changed;
-end $$
-delimiter ;
+end;

@@ -1,6 +1,4 @@
 -- changes: queue_order, queue_order_waiting
-drop procedure if exists _queue_advance;
-delimiter $$
 create procedure _queue_advance(in in_list longtext character set utf8mb4, in in_now bigint)
     comment 'Messages of lines have ended, in this transaction. Where one was the first of its line, the next, that of
 the lowest entry, gets its place in the ready line, or its date in the timetable where its delivery time has not come.
@@ -47,5 +45,4 @@ begin
             straight_join queue_order o force index (primary) on o.p_kind = j.p_kind and o.order_key = j.order_key
                 and o.first = j.entry;
     end if;
-end $$
-delimiter ;
+end;

@@ -1,7 +1,5 @@
 -- calls: _queue_permits_lacking, _queue_permits_lock, _queue_permits_note
 -- changes: delayed_queue, queue_semaphore_permit
-drop procedure if exists _queue_extend_with_permits;
-delimiter $$
 create procedure _queue_extend_with_permits(in in_list longtext character set utf8mb4, in in_seconds double,
     in in_now bigint, inout out_outcomes longtext character set ascii)
     comment 'Extends the holds of messages that name semaphores. One whose hold has expired, and whose permits were
@@ -51,5 +49,4 @@ begin
             call _queue_permits_note(v_entry, if(in_seconds = 0, v_names, null));
         end if;
     end each;
-end $$
-delimiter ;
+end;

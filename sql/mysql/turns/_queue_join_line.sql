@@ -1,6 +1,4 @@
 -- changes: delayed_queue, queue_order, queue_order_waiting
-drop procedure if exists _queue_join_line;
-delimiter $$
 create procedure _queue_join_line(in in_entries longtext character set utf8mb4)
     comment 'Messages that were just put in take their places in the lines of their order keys: at the end, where all
 but the first of a line wait; line by line, so that batches that overlap don''t deadlock.
@@ -36,5 +34,4 @@ begin
             straight_join delayed_queue q force index (primary) on q.entry = j.entry
         set q.order_waits = true, q.ready_rank = null, q.ready_at = null, q.due_at = null;
     end if;
-end $$
-delimiter ;
+end;

@@ -1,7 +1,5 @@
 -- calls: _queue_permits_note
 -- changes: delayed_queue, queue_kind, queue_semaphore_wait
-drop procedure if exists _queue_line_up;
-delimiter $$
 create procedure _queue_line_up(in in_entries longtext character set utf8mb4)
     comment 'Puts messages that name semaphores in line for them, out of the ready line; _queue_permits_settle wakes
 those for which there is room. What is delayed waits for its time first. Their kind is marked, so that queue_reserve
@@ -44,5 +42,4 @@ begin
                 columns (name varchar(100) collate exact path '$')) j) n;
         call _queue_permits_note(v_entries, v_names);
     end if;
-end $$
-delimiter ;
+end;

@@ -1,6 +1,4 @@
 -- calls: _queue_permits_hand_over, _queue_permits_settle, queue_now
-drop procedure if exists _queue_permits_end;
-delimiter $$
 create procedure _queue_permits_end()
     comment 'The end of a call that has noted messages with semaphores: frees their permits and wakes who is next.
 Locks: those of _queue_permits_settle.
@@ -20,5 +18,4 @@ begin
         call _queue_permits_settle(v_entries, v_names, @pyqueue_permit_held is null, v_now);
     end if;
     set @pyqueue_permit_held = null;
-end $$
-delimiter ;
+end;

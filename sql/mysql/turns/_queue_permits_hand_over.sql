@@ -1,6 +1,4 @@
 -- changes: delayed_queue, queue_semaphore_permit, queue_semaphore_wait
-drop procedure if exists _queue_permits_hand_over;
-delimiter $$
 create procedure _queue_permits_hand_over(in in_entry bigint, in in_name varchar(100) collate exact, in in_now bigint,
     out out_done boolean)
     comment 'Gives the permit of a message that has gone to who is next in the line of its one semaphore. The number of
@@ -54,5 +52,4 @@ hand: begin
             where w.name = in_name and w.entry > v_last order by w.entry limit 1;
         end if;
     end while;
-end $$
-delimiter ;
+end;

@@ -1,6 +1,4 @@
 -- calls: _queue_permits_room
-drop procedure if exists _queue_permits_lacking;
-delimiter $$
 create procedure _queue_permits_lacking(in in_names longtext character set utf8mb4,
     in in_but varchar(100) collate exact, in in_all boolean, in in_now bigint, out out_lacks varchar(100) collate exact)
     comment 'Which of some semaphores has no room.
@@ -37,5 +35,4 @@ begin
             end if;
         end if;
     end while;
-end $$
-delimiter ;
+end;

@@ -1,5 +1,3 @@
-drop procedure if exists _queue_permits_lock;
-delimiter $$
 create procedure _queue_permits_lock(in in_names longtext character set utf8mb4, in in_wait boolean,
     out out_locked longtext character set utf8mb4)
     comment 'Locks semaphores, without which no permit is taken or given: the last that a call locks, so that whoever
@@ -49,5 +47,4 @@ begin
         set @pyqueue_permit_held = true;
     end if;
     set out_locked = coalesce(out_locked, '[]');
-end $$
-delimiter ;
+end;

@@ -1,6 +1,4 @@
 -- calls: _queue_permits_next
-drop procedure if exists _queue_permits_look;
-delimiter $$
 create procedure _queue_permits_look(in in_kind varchar(100) collate exact, in in_max bigint, in in_now bigint,
     out out_woken bigint)
     comment 'Looks whether there is room by now for what waits in a kind, though nobody said so: a hold has expired, or
@@ -36,5 +34,4 @@ begin
             end if;
         end if;
     end while;
-end $$
-delimiter ;
+end;

@@ -1,7 +1,5 @@
 -- calls: _queue_permits_lacking, _queue_permits_room
 -- changes: delayed_queue, queue_semaphore_permit, queue_semaphore_wait
-drop procedure if exists _queue_permits_next;
-delimiter $$
 create procedure _queue_permits_next(in in_name varchar(100) collate exact, in in_kind varchar(100) collate exact,
     in in_max bigint, in in_now bigint, out out_woken bigint)
     comment 'Wakes who is next in the line of a semaphore: those that lack nothing else, the oldest first. One that
@@ -71,5 +69,4 @@ begin
             end if;
         end if;
     end while;
-end $$
-delimiter ;
+end;

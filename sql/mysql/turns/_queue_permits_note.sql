@@ -1,5 +1,3 @@
-drop procedure if exists _queue_permits_note;
-delimiter $$
 create procedure _queue_permits_note(in in_entries longtext character set utf8mb4,
     in in_names longtext character set utf8mb4)
     comment 'Notes that messages which name semaphores have ended or changed, for _queue_permits_end at the end of the
@@ -14,5 +12,4 @@ begin
             @pyqueue_permit_names = json_merge_preserve(convert(coalesce(@pyqueue_permit_names, '[]') using utf8mb4),
             in_names);
     end if;
-end $$
-delimiter ;
+end;

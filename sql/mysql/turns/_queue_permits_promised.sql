@@ -1,6 +1,4 @@
 -- changes: queue_semaphore_permit
-drop procedure if exists _queue_permits_promised;
-delimiter $$
 create procedure _queue_permits_promised(in in_entries longtext character set utf8mb4, in in_until bigint,
     out out_done boolean)
     comment 'Messages that have all their permits promised are taken with these: nothing is given or freed, so no
@@ -20,5 +18,4 @@ begin
         straight_join queue_semaphore_permit h force index (primary) on h.entry = q.entry and h.until < 0
     set h.until = in_until;
     set out_done = row_count() = v_wants;
-end $$
-delimiter ;
+end;

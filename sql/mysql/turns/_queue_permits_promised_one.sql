@@ -1,6 +1,4 @@
 -- changes: queue_semaphore_permit
-drop procedure if exists _queue_permits_promised_one;
-delimiter $$
 create procedure _queue_permits_promised_one(in in_entry bigint, in in_permits int, in in_until bigint,
     in in_now bigint, out out_done boolean)
     comment '_queue_permits_promised for one message, without a word on its row.
@@ -15,5 +13,4 @@ begin
     if not out_done then
         update queue_semaphore_permit h set h.until = -in_now where h.entry = in_entry and h.until = in_until;
     end if;
-end $$
-delimiter ;
+end;

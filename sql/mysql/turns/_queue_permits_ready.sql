@@ -1,5 +1,3 @@
-drop procedure if exists _queue_permits_ready;
-delimiter $$
 create procedure _queue_permits_ready(in in_kind varchar(100) collate exact, in in_now bigint, out out_ready boolean)
     comment 'Whether there may be room for what waits in a kind for semaphores; nothing is locked.
 in_kind: the kind. in_now: the time of the call.
@@ -21,5 +19,4 @@ begin
         where h.name = v_name and (h.until > in_now or abs(h.until + in_now) < 1000000);
         select count(*) = 0 into out_ready from queue_semaphore s where s.name = v_name and s.capacity <= v_held;
     end while;
-end $$
-delimiter ;
+end;

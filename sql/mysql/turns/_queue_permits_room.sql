@@ -1,6 +1,4 @@
 -- changes: queue_semaphore_permit
-drop procedure if exists _queue_permits_room;
-delimiter $$
 create procedure _queue_permits_room(in in_name varchar(100) collate exact, in in_all boolean, in in_now bigint,
     out out_room bigint)
     comment 'How many permits of a semaphore are free; those of holds that have expired, or whose message has gone, are
@@ -56,5 +54,4 @@ begin
             set out_room = out_room + json_length(v_old);
         end if;
     end if;
-end $$
-delimiter ;
+end;

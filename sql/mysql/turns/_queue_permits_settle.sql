@@ -1,7 +1,5 @@
 -- calls: _queue_permits_lock, _queue_permits_next, _queue_permits_wake
 -- changes: queue_semaphore_permit, queue_semaphore_wait
-drop procedure if exists _queue_permits_settle;
-delimiter $$
 create procedure _queue_permits_settle(in in_entries longtext character set utf8mb4,
     in in_names longtext character set utf8mb4, in in_wait boolean, in in_now bigint)
     comment 'Frees the permits of messages that are held or ready no more, and wakes who is next: the end of each call
@@ -54,5 +52,4 @@ begin
                 where j.name <> v_name;
         end if;
     end while;
-end $$
-delimiter ;
+end;

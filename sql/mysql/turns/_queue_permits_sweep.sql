@@ -1,6 +1,4 @@
 -- calls: _queue_permits_settle
-drop procedure if exists _queue_permits_sweep;
-delimiter $$
 create procedure _queue_permits_sweep(in in_now bigint)
     comment 'Wakes who waits for a semaphore of which permits are free or their holds have expired, in whatever kind.
 in_now: the time of the call.
@@ -18,5 +16,4 @@ begin
     if v_names is not null then
         call _queue_permits_settle(null, v_names, false, in_now);
     end if;
-end $$
-delimiter ;
+end;

@@ -1,7 +1,5 @@
 -- calls: _queue_permits_lacking, _queue_permits_lock, _queue_permits_promised, _queue_permits_settle
 -- changes: delayed_queue, queue_semaphore_permit, queue_semaphore_wait
-drop procedure if exists _queue_permits_take;
-delimiter $$
 create procedure _queue_permits_take(in in_entries longtext character set utf8mb4,
     in in_kind varchar(100) collate exact, in in_until bigint, in in_first boolean, in in_now bigint,
     out out_entries longtext character set utf8mb4, out out_number int, out out_expired int,
@@ -72,5 +70,4 @@ permits: begin
     if json_length(v_left) > 0 then
         call _queue_permits_settle(v_left, v_all, false, in_now);
     end if;
-end $$
-delimiter ;
+end;

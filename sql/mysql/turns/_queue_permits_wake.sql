@@ -1,6 +1,4 @@
 -- changes: delayed_queue, queue_semaphore_permit, queue_semaphore_wait
-drop procedure if exists _queue_permits_wake;
-delimiter $$
 create procedure _queue_permits_wake(in in_names longtext character set utf8mb4,
     in in_locked longtext character set utf8mb4, in in_now bigint, out out_lines longtext character set utf8mb4,
     out out_done boolean)
@@ -63,5 +61,4 @@ begin
             name varchar(100) collate exact path '$[1]')) j
         on duplicate key update until = -in_now;
     end if;
-end $$
-delimiter ;
+end;

@@ -1,6 +1,4 @@
 -- calls: _queue_fail
-drop procedure if exists _queue_semaphores;
-delimiter $$
 create procedure _queue_semaphores(in in_options longtext character set utf8mb4,
     out out_names longtext character set utf8mb4)
     comment 'The semaphores of a push, checked.
@@ -35,5 +33,4 @@ begin
     if v_missing is not null then
         call _queue_fail('PQ002', 'semaphores', v_missing, 'must be there: queue_semaphore makes it');
     end if;
-end $$
-delimiter ;
+end;

@@ -1,7 +1,5 @@
 -- calls: _queue_end_undeliverable, _queue_misfit, _queue_permits_look, _queue_permits_take, _queue_take,
 --     _queue_take_where
-drop procedure if exists _queue_take_with_permits;
-delimiter $$
 create procedure _queue_take_with_permits(in in_kind text collate exact, in in_max int, in in_most int,
     in in_shape longtext character set utf8mb4, in in_until bigint, in in_now bigint,
     in in_where longtext character set utf8mb4,    out out_entries longtext character set utf8mb4, out out_number int,
@@ -86,5 +84,4 @@ begin
     select out_expired + count(q.reserved_at) into out_expired
     from json_table(coalesce(out_entries, '[]'), '$[*]' columns (entry bigint path '$')) j
         straight_join delayed_queue q force index (primary) on q.entry = j.entry;
-end $$
-delimiter ;
+end;

@@ -1,7 +1,5 @@
 -- calls: _queue_check_kind, _queue_fail, _queue_permits_lock, _queue_permits_settle, queue_now
 -- changes: queue_semaphore, queue_semaphore_permit
-drop procedure if exists queue_semaphore;
-delimiter $$
 create procedure queue_semaphore(in in_name text collate exact, in in_capacity bigint)
     comment 'Defines a semaphore, or changes its capacity: how many messages that name it, in option semaphores of a
 push, may be held at once, of whatever kinds. A message holds a permit of each that it names from its reserve until its
@@ -64,5 +62,4 @@ begin
         call _queue_permits_settle(null, json_array(in_name), false, v_now);
     end atomic;
     select in_name as name, in_capacity as capacity;
-end $$
-delimiter ;
+end;

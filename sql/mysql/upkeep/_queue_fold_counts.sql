@@ -1,6 +1,4 @@
 -- changes: queue_count
-drop procedure if exists _queue_fold_counts;
-delimiter $$
 create procedure _queue_fold_counts(in in_max int, out out_folded bigint)
     comment 'Folds appended counters into one row a kind.
 in_max: how many rows to look at.
@@ -25,5 +23,4 @@ begin
         delete c from json_table(v_ids, '$[*]' columns (id bigint unsigned path '$')) j
             straight_join queue_count c force index (primary) on c.id = j.id;
     end if;
-end $$
-delimiter ;
+end;

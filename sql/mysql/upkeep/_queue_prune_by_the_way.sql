@@ -1,6 +1,4 @@
 -- calls: _queue_prune_kind, _queue_ticks
-drop procedure if exists _queue_prune_by_the_way;
-delimiter $$
 create procedure _queue_prune_by_the_way(in in_kind text collate exact, in in_now bigint, in in_max int)
     comment 'A little of what queue_prune does, for one kind, from within queue_reserve and queue_pop. Where that is
 slow, because a snapshot keeps the dead rows before the living ones, the session leaves it for 50 times as long as it
@@ -17,5 +15,4 @@ begin
             set @pyqueue_prune = v_start + 50 * v_took;
         end if;
     end if;
-end $$
-delimiter ;
+end;

@@ -1,7 +1,5 @@
 -- calls: _queue_prune_log
 -- changes: queue_dedup, queue_history
-drop procedure if exists _queue_prune_kind;
-delimiter $$
 create procedure _queue_prune_kind(in in_kind text collate exact, in in_now bigint, in in_max int,
     out out_pruned bigint)
     comment 'Removes the history, the remembered keys and the log of a kind that are past their time, the oldest first.
@@ -45,5 +43,4 @@ begin
     set v_left = greatest(in_max - out_pruned, 0);
     call _queue_prune_log(in_kind, in_now, v_left, v_logged);
     set out_pruned = out_pruned + v_logged;
-end $$
-delimiter ;
+end;

@@ -1,6 +1,4 @@
 -- calls: _queue_fold_counts, _queue_groups_due, _queue_prune_by_the_way, _queue_prune_terms, _queue_reap
-drop procedure if exists _queue_upkeep;
-delimiter $$
 create procedure _queue_upkeep(in in_kind text collate exact, in in_keeps boolean, in in_now bigint, in in_max int)
     comment 'Now and then a little of what queue_prune does, at the end of one queue_reserve or queue_pop in twenty.
 in_kind: the kind. in_keeps: whether it has a history or remembers keys. in_now: the time of the call. in_max: how many
@@ -34,5 +32,4 @@ begin
     elseif in_keeps then
         call _queue_prune_by_the_way(in_kind, in_now, in_max);
     end if;
-end $$
-delimiter ;
+end;

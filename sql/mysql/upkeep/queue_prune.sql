@@ -2,8 +2,6 @@
 --     _queue_log_horizon, _queue_permits_sweep, _queue_prune_groups, _queue_prune_kind, _queue_prune_terms,
 --     _queue_stage_prune, queue_now
 -- changes: queue_epoch
-drop procedure if exists queue_prune;
-delimiter $$
 create procedure queue_prune(in in_max_rows bigint)
     comment 'Clears away what is past its time, in chunks. That is history, remembered keys and the log, older than
 history_seconds, dedup_seconds and log_seconds of their kind say now; what was staged and never published; kinds that
@@ -65,5 +63,4 @@ begin
             straight_join queue_epoch e force index (primary) on e.epoch = j.epoch and e.id = j.id;
     end atomic;
     select v_pruned as pruned;
-end $$
-delimiter ;
+end;

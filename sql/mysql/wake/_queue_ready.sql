@@ -1,6 +1,4 @@
 -- calls: _queue_limited_until, _queue_permits_ready
-drop procedure if exists _queue_ready;
-delimiter $$
 create procedure _queue_ready(in in_kind text collate exact, in in_now bigint, out out_ready boolean)
     comment 'Whether a message of a kind may be taken.
 in_kind: the kind. in_now: the time of the call.
@@ -53,5 +51,4 @@ begin
     if v_guarded and not v_paused and v_until is null and not out_ready then
         call _queue_permits_ready(in_kind, in_now, out_ready);
     end if;
-end $$
-delimiter ;
+end;

@@ -1,6 +1,4 @@
 -- calls: _queue_ready, queue_now
-drop procedure if exists _queue_ready_kind;
-delimiter $$
 create procedure _queue_ready_kind(in in_kinds longtext collate exact, in in_number int,
     out out_kind varchar(100) collate exact)
     comment 'The first of some kinds of which a message may be taken. What has landed in the inbox may be of any of
@@ -34,5 +32,4 @@ begin
         end if;
     end while;
     set out_kind = if(v_ready, v_kind, null);
-end $$
-delimiter ;
+end;

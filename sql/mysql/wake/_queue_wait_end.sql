@@ -1,5 +1,3 @@
-drop procedure if exists _queue_wait_end;
-delimiter $$
 create procedure _queue_wait_end()
     comment 'Gives back the lock of those who wait, where the session has it: at the end of a wait, and before one,
 because a wait that was stopped by KILL QUERY or a limit for statements has had no chance to.
@@ -9,5 +7,4 @@ begin
         do release_lock(@pyqueue_wait);
         set @pyqueue_wait = null;
     end if;
-end $$
-delimiter ;
+end;

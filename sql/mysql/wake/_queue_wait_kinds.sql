@@ -1,6 +1,4 @@
 -- calls: _queue_check_kinds
-drop procedure if exists _queue_wait_kinds;
-delimiter $$
 create procedure _queue_wait_kinds(in in_kinds longtext character set utf8mb4, out out_kinds longtext collate exact,
     out out_number int, out out_lock varchar(64) character set utf8mb4)
     comment 'What a wait needs of its kinds.
@@ -23,5 +21,4 @@ begin
         from json_table(v_kinds, '$[*]' columns (kind varchar(100) collate exact path '$')) j
         order by j.kind limit 100) k;
     set out_lock = concat('pyqueue.wait.', left(sha2(concat(database(), '.', v_sorted), 256), 40));
-end $$
-delimiter ;
+end;

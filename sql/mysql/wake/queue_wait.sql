@@ -1,7 +1,5 @@
 -- calls: _queue_begin_alone, _queue_commit, _queue_fail, _queue_ready_kind, _queue_ticks, _queue_undo,
 --     _queue_wait_end, _queue_wait_kinds
-drop procedure if exists queue_wait;
-delimiter $$
 create procedure queue_wait(in in_kinds longtext character set utf8mb4, in in_timeout_seconds double)
     comment 'Waits until a message of one of the kinds may be taken.
 in_kinds: a JSON array of 1 to 100 kinds, or one kind as a JSON string.
@@ -68,5 +66,4 @@ begin
         end if;
     end loop;
     select v_kind as p_kind from (select 1 as one) o where v_kind is not null;
-end $$
-delimiter ;
+end;

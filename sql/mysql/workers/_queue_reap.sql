@@ -1,7 +1,5 @@
 -- calls: _queue_release_worker, _queue_server_run
 -- changes: queue_worker
-drop procedure if exists _queue_reap;
-delimiter $$
 create procedure _queue_reap(in in_now bigint, in in_max int, out out_reaped longtext character set utf8mb4)
     comment 'queue_reap without its transaction. Nobody is presumed dead because the server was away: whose last
 heartbeat is of another run of it, another node''s included, and who would be dead by that, or was alive by a session
@@ -58,5 +56,4 @@ begin
         end if;
         set v_last = v_next;
     end loop;
-end $$
-delimiter ;
+end;

@@ -1,7 +1,5 @@
 -- calls: _queue_add_error, _queue_bury, _queue_defaults, _queue_end, _queue_permits_note
 -- changes: delayed_queue, queue_count
-drop procedure if exists _queue_release_worker;
-delimiter $$
 create procedure _queue_release_worker(in in_worker varchar(200) collate exact,
     in in_kinds longtext character set utf8mb4, in in_now bigint, in in_max int, out out_freed int,
     out out_done boolean)
@@ -80,5 +78,4 @@ begin
             end if;
         end each;
     end if;
-end $$
-delimiter ;
+end;

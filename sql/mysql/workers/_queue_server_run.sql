@@ -1,5 +1,3 @@
-drop procedure if exists _queue_server_run;
-delimiter $$
 create procedure _queue_server_run(out out_run bigint)
     comment 'Names the run of the server: another one after a start, after a failover, and at another node of a cluster.
 out_run: a number, never 0: its id and when it started, with which UUID_SHORT() begins. That counts on in the bits
@@ -7,5 +5,4 @@ behind, so that the name changes once in 16 million of its numbers, too. Two sta
 differs: the result is out_run.'
 begin
     set out_run = 1 + (uuid_short() >> 24);
-end $$
-delimiter ;
+end;

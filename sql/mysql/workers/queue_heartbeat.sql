@@ -1,8 +1,6 @@
 -- calls: _queue_boolean, _queue_check_headers, _queue_check_key, _queue_check_kinds, _queue_check_options,
 --     _queue_groups_due, _queue_number, _queue_server_run, _queue_several_nodes, queue_now
 -- changes: queue_worker
-drop procedure if exists queue_heartbeat;
-delimiter $$
 create procedure queue_heartbeat(in in_worker text collate exact, in in_options longtext character set utf8mb4)
     comment 'Registers a worker, or says that it is still there. What a registered worker holds is freed as soon as it
 is known to be dead, see queue_reap. A worker that never registered is left to the timeouts of its messages.
@@ -96,5 +94,4 @@ begin
     end atomic;
     select in_worker as worker, v_alive as alive, v_started as started_at, v_now as heartbeat_at,
         v_expires as expires_at, v_reaps as reaps;
-end $$
-delimiter ;
+end;

@@ -1,6 +1,4 @@
 -- calls: _queue_groups_due, _queue_permits_sweep, _queue_reap, queue_now
-drop procedure if exists queue_reap;
-delimiter $$
 create procedure queue_reap()
     comment 'Frees at once what dead workers hold. A registered worker is dead if its session has ended, or if its
 heartbeat is too old. One reserve or pop in twenty does the same by the way, once its session has been there for as long
@@ -30,5 +28,4 @@ begin
     from json_table(v_reaped, '$[*]'
         columns (place for ordinality, worker varchar(200) collate exact path '$[0]', freed bigint path '$[1]')) r
     order by r.place;
-end $$
-delimiter ;
+end;
