@@ -7,9 +7,9 @@
 - `for each c into v_a, v_b do … end each;`: what is between, for each row of the cursor c. Standard SQL's FOR
   has its own variables; MariaDB's does, and MySQL has none. A label may stand before it.
 
-No server takes these as they stand, so nothing is installed by mistake without them. What creates a routine or
-a trigger also gets in front of it what drops the one that is there, since MySQL has no CREATE OR REPLACE; and
-the delimiters of the servers' own client.
+No server takes these as they stand, so nothing is installed by mistake without them. What creates a routine
+or a trigger also gets in front of it what drops the one that is there, since MySQL has no CREATE OR REPLACE;
+and the delimiters of their own client.
 
 Besides, what a session of MariaDB has set for its own statements isn't for these: one that puts rows together
 (`json_arrayagg`, `group_concat`) is not cut off, and a DELETE or UPDATE of what a list names (`json_table`)
