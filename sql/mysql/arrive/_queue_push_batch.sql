@@ -30,7 +30,7 @@ begin
     if v_draining then
         call _queue_fail('PQ004', 'kind', in_kind, 'takes in nothing while it is drained');
     end if;
-    if @pyqueue_own and v_on_duplicate = 'ignore' and v_shape is null and v_since is null
+    if v_on_duplicate = 'ignore' and v_shape is null and v_since is null
         and json_depth(in_messages) <= 33 then
         call _queue_push_plain(in_kind, in_messages, in_now, v_at, v_priority, v_headers, v_attempts, v_max_attempts,
             v_route, v_order, v_semaphores, v_follows, out_outcomes);

@@ -10,7 +10,8 @@ group and an order key or a semaphore of their own, in a few statements for all 
 Payload and headers must be small beside sort_buffer_size: MySQL sorts them with the key, and fails where it can''t.
 in_kind, in_messages: those of queue_push_many, an array. in_now: the time of the call. The other parameters are the
 columns, of all messages that don''t say otherwise.
-out_follows: whether one has a group, an order key or a semaphore of its own, to which _queue_push_batch sees.
+out_follows: whether one has a group, an order key or a semaphore of its own, to which _queue_push_batch sees;
+NULL: none.
 out_outcomes: a letter a message, in their order: c for created, i for ignored; NULL where one of them is something
 else, or has what may be wrong, which is left to that, too.
 Locks: keys are put in in their order; a key that is there already is seen without a lock, as in _queue_put.
@@ -20,7 +21,6 @@ begin
     declare v_odd, v_more int;
     declare v_turns boolean default false;
     declare v_shift bigint;
-    set out_follows = false;
     call _queue_epoch(v_shift);
     -- the numbers of the entries, of 19 digits each, in the order of the batch
     select json_arrayagg(m.entry), sum(not m.plain), sum(m.more) into v_list, v_odd, v_more
@@ -85,7 +85,8 @@ begin
                 if(v_own is null, in_priority, cast(substr(v_own, 23 * j.place - 4, 5) as signed) - 32768) as priority
             from json_table(in_messages, '$[*]' columns (place for ordinality, p_key varchar(200) collate exact
                 path '$.key', payload json path '$.payload', headers json path '$.headers')) j) r
-            left join delayed_queue q force index (delayed_queue_key) on q.p_kind = in_kind and q.p_key = r.p_key
+            left join delayed_queue q force index (delayed_queue_key) -- in the caller's transaction it would be locked
+                on q.p_kind = if(@pyqueue_own, in_kind, null) and q.p_key = r.p_key
         where q.entry is null
         order by r.p_key, r.place
         on duplicate key update entry = delayed_queue.entry;

@@ -1,6 +1,7 @@
 """The short ways of the calls that are made most often: they do what the long ones do.
 
-A session's first reserve of a kind goes the long way, and so does one in a transaction of the caller's.
+A session's first reserve of a kind goes the long way, and so does one in a transaction of the caller's. A
+batch of a kind that remembers keys is put in one by one.
 """
 
 from __future__ import annotations
@@ -240,7 +241,7 @@ def test_a_batch_is_pushed_alike_in_both_ways(
     ],
     ids=["none", "waiting", "ready", "order key", "semaphores"],
 )
-def test_messages_with_options_are_pushed_alike_in_both_ways(
+def test_messages_with_options_are_pushed_alike_in_all_ways(
     connect: Connect, queue: Session, clock: Clock, shared: str | None
 ) -> None:
     assert clock.now == NEW_YEAR * SECOND
@@ -255,7 +256,9 @@ def test_messages_with_options_are_pushed_alike_in_both_ways(
         batch = f"""[{{"key": "z", "payload": 1}}, {{"key": "a", "payload": [2], {options}}},
             {{"key": "a", "payload": 3, "priority": 5}}, {{"key": "taken", "payload": 4, "priority": 6}}]"""
         short = pushed(queue, f"short{number}", batch, shared, columns)
-        assert short == pushed(in_transaction, f"long{number}", batch, shared, columns), options
+        assert short == pushed(in_transaction, f"transaction{number}", batch, shared, columns), options
+        queue.define(f"long{number}", dedup_seconds=1)
+        assert short == pushed(queue, f"long{number}", batch, shared, columns), options
 
 
 def with_turns(queue: Session) -> None:
