@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 import pytest
 
 from pyqueue_sql import InvalidOption, Refused
-from tests.concurrency.waiting import PATIENCE_S, lock, waiting
+from tests.concurrency.waiting import PATIENCE_S, lock, until_it_waits, waiting
 from tests.conformance import test_batches as batches
 from tests.conformance.steps import keys, outcomes, receipts, state, take
 
@@ -60,6 +60,22 @@ def test_acks_that_wait_for_who_comes_next_have_not_locked_what_stands_behind(
         other.rollback()
         assert outcomes(acked.result(PATIENCE_S)) == ["acked"] * 2
     assert keys(queue.reserve("k", None, 9)) == ["a2"]
+
+
+@pytest.mark.parametrize("way", ["ack_many", "nack_many"])
+def test_who_waits_for_who_comes_next_and_finds_it_gone_gives_the_turn_to_the_one_behind(
+    queue: Session, connect: Connect, harness: Harness, way: str
+) -> None:
+    for key in ("a1", "a2", "a3"):
+        queue.push("k", key, 0, max_attempts=1, order_key="a")
+    queue.push("k", "b1", 0, order_key="b")
+    held = receipts(queue.reserve("k", None, 2))
+    other = connect(autocommit=False)
+    assert other.remove("k", "a2")
+    with waiting(harness, connect(), lambda session: getattr(session, way)(held)) as ended:
+        other.commit()
+        assert len(ended.result(PATIENCE_S)) == 2
+    assert "a3" in keys(queue.reserve("k", None, 9))
 
 
 @pytest.mark.servers("mariadb", "mysql")
@@ -440,6 +456,56 @@ def test_a_batch_that_waits_for_a_message_to_replace_has_not_locked_the_next(
         assert queue.push("k", "a", 1, on_duplicate="replace").outcome == "replaced"
         first.rollback()
         assert outcomes(pushed.result(PATIENCE_S)) == ["replaced"] * 2
+
+
+def test_a_batch_that_changes_nothing_waits_for_nobody_who_has_one_of_its_keys(
+    queue: Session, connect: Connect
+) -> None:
+    queue.push("k", "a", 0)
+    lock(connect(autocommit=False), "a")
+    batch = [{"key": key, "payload": 0} for key in "ab"]
+    assert outcomes(queue.push_many("k", batch)) == ["ignored", "created"]
+
+
+@pytest.mark.servers("postgresql")
+def test_a_batch_that_waits_for_what_came_meanwhile_has_locked_nothing(
+    queue: Session, connect: Connect, harness: Harness
+) -> None:
+    """MariaDB and MySQL lock what stands in the way of an insert."""
+    first, second, session = connect(autocommit=False), connect(autocommit=False), connect()
+    first.push("k", "b", 0)
+    second.push("k", "a", 0)
+    batch = [{"key": key, "payload": 2} for key in "ab"]
+    with waiting(
+        harness, session, lambda session: session.push_many("k", batch, on_duplicate="replace")
+    ) as pushed:
+        first.commit()
+        lock(first, "b")
+        second.commit()
+        until_it_waits(harness, session, pushed)
+        assert queue.push("k", "a", 1, on_duplicate="replace").outcome == "replaced"
+        first.rollback()
+        assert outcomes(pushed.result(PATIENCE_S)) == ["replaced"] * 2
+
+
+def test_what_ended_first_is_replayed_first_though_its_message_began_later(
+    queue: Session, connect: Connect, harness: Harness, clock: Clock
+) -> None:
+    queue.define("k", history_seconds=600)
+    first = connect(autocommit=False)
+    first.push("k", "a", 0)
+    batch = [{"key": key, "payload": "late"} for key in "ab"]
+    with waiting(
+        harness, connect(), lambda session: session.push_many("k", batch, on_duplicate="replace")
+    ) as pushed:
+        queue.push("k", "b", "early")
+        assert keys(queue.pop("k")) == ["b"]
+        first.rollback()
+        assert outcomes(pushed.result(PATIENCE_S)) == ["created"] * 2
+    clock.advance(1)
+    assert keys(queue.pop("k", 2)) == ["a", "b"]
+    assert queue.replay("k", key="b", limit=1).went == 1
+    assert [one.payload for one in queue.pop("k")] == ["early"]
 
 
 def test_of_two_who_prune_a_log_each_notes_how_far_it_came(

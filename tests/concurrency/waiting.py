@@ -5,7 +5,7 @@ from __future__ import annotations
 import time
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import contextmanager
-from typing import TYPE_CHECKING, TypeVar
+from typing import TYPE_CHECKING, Any, TypeVar
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
@@ -17,6 +17,15 @@ T = TypeVar("T")
 PATIENCE_S = 60
 
 
+def until_it_waits(harness: Harness, session: Session, running: Future[Any]) -> None:
+    """Return once the call of a session waits for another one."""
+    deadline = time.monotonic() + PATIENCE_S
+    while not harness.waits(session):
+        assert not running.done(), f"it waited for nobody: {running.result()}"
+        assert time.monotonic() < deadline
+        time.sleep(0.005)
+
+
 @contextmanager
 def waiting(harness: Harness, session: Session, call: Callable[[Session], T]) -> Iterator[Future[T]]:
     """Make a call that waits for another session, which ends in the course of the block."""
@@ -24,11 +33,7 @@ def waiting(harness: Harness, session: Session, call: Callable[[Session], T]) ->
     with ThreadPoolExecutor(1) as pool:
         running = pool.submit(call, session)
         try:
-            deadline = time.monotonic() + PATIENCE_S
-            while not harness.waits(session):
-                assert not running.done(), f"it waited for nobody: {running.result()}"
-                assert time.monotonic() < deadline
-                time.sleep(0.005)
+            until_it_waits(harness, session, running)
             yield running
         except BaseException:
             harness.terminate(session)

@@ -238,3 +238,15 @@ def test_prune_removes_no_message(queue: Session, clock: Clock) -> None:
     assert queue.prune() >= 0
     assert queue.prune(10) >= 0
     assert {stats.kind: stats.total for stats in queue.stats() if stats.total} == {"mail": 3, "post.dead": 1}
+
+
+def test_a_prune_folds_what_was_counted_into_a_row_a_kind(queue: Session) -> None:
+    for kind in ("mail", "sms"):
+        for number in range(3):
+            queue.push(kind, f"{number}", 1)
+            queue.ack(take(queue, kind)[1])
+    before = queue.stats("mail") + queue.stats("sms")
+    assert [(one.pushed_total, one.acked_total) for one in before] == [(3, 3)] * 2
+    queue.prune()
+    assert queue.execute("select count(*) from queue_count") == [(2,)]
+    assert queue.stats("mail") + queue.stats("sms") == before
