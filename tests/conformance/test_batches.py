@@ -586,6 +586,14 @@ def test_what_failed_is_in_what_is_kept_and_what_was_lost_is_not(queue: Session,
     assert of(reserve(queue, 1)) == of(held[1:])
 
 
+def test_the_end_of_a_batch_leaves_the_next_one_what_it_was_handed(queue: Session) -> None:
+    push(queue, "a", "b")
+    assert [of(reserve(queue, batch, most=1)) for batch in (1, 2)] == [["a"], ["b"]]
+    assert commit(queue, 1)["acked"] == "1"
+    assert of(reserve(queue, 2, most=1)) == ["b"]
+    assert commit(queue, 2)["acked"] == "1"
+
+
 def test_what_nobody_forgets_is_pruned_after_a_week(queue: Session, clock: Clock) -> None:
     push(queue, "a")
     reserve(queue, 1)

@@ -141,3 +141,12 @@ def test_prune_forgets_what_is_past_its_time(queue: Session, clock: Clock) -> No
     queue.define("mail", dedup_seconds=3600)  # what is forgotten stays so
     assert queue.push("mail", "old", 2).outcome == "created"
     assert queue.push("mail", "new", 2).outcome == "ignored"
+
+
+def test_a_publish_is_ignored_for_its_own_key_alone(queue: Session) -> None:
+    queue.define("mail", dedup_seconds=60)
+    queue.subscribe("t", "mail")
+    for key in "abc":
+        assert outcomes(queue.publish("t", key, 1)) == ["created"]
+        pop(queue)
+    assert outcomes(queue.publish("t", "b", 1)) == ["ignored"]

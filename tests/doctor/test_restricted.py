@@ -247,6 +247,14 @@ def test_no_setting_and_no_like_name_lets_anybody_in(vault: Vault, server_name: 
             execute(vault.owner, f"drop {'role' if server_name == 'postgresql' else 'user'} {drop}")
 
 
+def test_the_dead_letters_of_a_kind_with_the_longest_name_are_restricted_too(vault: Vault) -> None:
+    kind = vault.kind.ljust(95, "x")
+    vault.owner.define(kind, roles=[vault.name])
+    assert vault.member.peek(f"{kind}.dead") == []
+    with pytest.raises(Restricted):
+        vault.outsider.peek(f"{kind}.dead")
+
+
 @pytest.mark.servers("postgresql")
 def test_a_member_of_a_role_may_and_may_no_more_once_it_is_none(vault: Vault) -> None:
     group, name = f"group_{secrets.token_hex(4)}", f"late_{secrets.token_hex(4)}"

@@ -486,6 +486,7 @@ def test_an_ack_that_makes_room_under_a_limit_is_an_event_and_others_are_not(
 ) -> None:
     queue = Queue(conn)
     queue.define("mail", max_reserved=1)
+    queue.define("free", max_attempts=9)
     for kind in ("mail", "free"):
         queue.push_many(kind, [{"payload": n} for n in range(4)])
     with listening(database_url, "mail") as listener, listening(database_url, "free") as other:

@@ -65,6 +65,14 @@ def test_the_look_back_goes_on_where_it_found_something(session: Session, clock:
     assert session.look_back(30) == []
 
 
+def test_after_the_last_lane_the_look_back_begins_anew(session: Session, clock: Clock) -> None:
+    session.push("behind")
+    clock.advance(3600)
+    session.slow(clock.now)
+    session.change(back_lane=1, back_place=0)
+    assert session.look_back(80) == ["behind"]
+
+
 def test_the_look_back_takes_those_first_that_stand_first(session: Session, clock: Clock) -> None:
     for earlier in (1, 2, 0):
         session.push(f"{earlier}", scheduled_at=clock.now - earlier)
