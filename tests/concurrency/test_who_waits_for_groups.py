@@ -186,6 +186,16 @@ def test_what_is_staged_for_a_batch_that_is_done_goes_with_one_prune(
     assert queue.prune() == 1
 
 
+def test_the_end_of_a_batch_waits_for_nobody_who_has_a_message_of_the_next(
+    queue: Session, connect: Connect
+) -> None:
+    batches.push(queue, "a", "b")
+    assert [batches.of(batches.reserve(queue, batch, most=1)) for batch in (1, 2)] == [["a"], ["b"]]
+    other = connect(autocommit=False)
+    other.execute("select entry from delayed_queue where p_kind = 'mail' and p_key = 'b' for update")
+    assert batches.commit(queue, 1)["acked"] == "1"
+
+
 def test_a_publish_that_waits_for_a_part_has_not_locked_the_next(
     queue: Session, connect: Connect, harness: Harness
 ) -> None:

@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING, Any
 
 import pytest
 
+from pyqueue_sql import InvalidOption
 from tests.conformance.steps import SECOND, die, keys, receipts, take
 
 if TYPE_CHECKING:
@@ -213,10 +214,14 @@ def test_a_dead_letter_that_is_redriven_ends_once_more(queue: Session) -> None:
     assert sorted(one.outcome for one in queue.history("mail", "a")) == ["acked", "dead"]
 
 
-@pytest.mark.parametrize("value", [-1, 315360001, True, "60", [1]])
-def test_a_time_to_keep_is_a_number_of_seconds(queue: Session, value: object) -> None:
-    with pytest.raises(Exception, match="history_seconds"):
-        queue.define("mail", history_seconds=value)  # pyright: ignore[reportArgumentType]
+@pytest.mark.parametrize("name", ["history_seconds", "dedup_seconds", "log_seconds"])
+def test_a_time_to_keep_is_a_number_of_seconds(queue: Session, name: str) -> None:
+    wrong: list[Any] = [-1, 315360001, True, "60", [1]]
+    for value in wrong:
+        with pytest.raises(InvalidOption, match=name):
+            queue.define("mail", **{name: value})
+    most: Any = {name: 315360000}
+    assert getattr(queue.define("mail", **most), name) == 315360000
 
 
 def test_a_kind_that_is_in_use_needs_nobody_who_prunes(
