@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+import pytest
+
 from pyqueue_sql import to_microseconds
 from pyqueue_sql.overview import open_look
 
@@ -48,6 +50,8 @@ def test_it_counts_what_the_view_counts(harness: Harness, clock: Clock, queue: S
     assert (line.name, line.capacity, line.held + line.waiting) == ("smtp", 1, 4)
 
 
+@pytest.mark.long
+@pytest.mark.core("postgresql", "mariadb")
 def test_it_reads_no_more_than_it_is_told_to(harness: Harness, queue: Session, server_name: str) -> None:
     queue.push_many("mail", [{"key": str(number)} for number in range(MANY)])
     queue.push_many("later", [{"key": str(number), "delay_seconds": 60} for number in range(MANY)])

@@ -7,6 +7,7 @@ import time
 from collections.abc import Awaitable, Callable
 from typing import TYPE_CHECKING, Any
 
+import pytest
 from textual.widgets import DataTable, Static
 
 from pyqueue_sql.overview.models import KindLook, Overview, Totals
@@ -60,6 +61,8 @@ def cells(shown: DataTable[Any]) -> list[list[str]]:
     return [[str(cell) for cell in shown.get_row_at(row)] for row in range(shown.row_count)]
 
 
+@pytest.mark.long
+@pytest.mark.core("postgresql", "mariadb")
 def test_it_shows_what_there_is_and_changes_it_after_a_question(harness: Harness, queue: Session) -> None:
     queue.define("bills", history_seconds=3600)
     queue.push("bills", "late", {"to": "ann"}, delay_seconds=3600)

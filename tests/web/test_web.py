@@ -315,6 +315,8 @@ def test_plots_are_drawn_from_the_second_look_on(
     assert client.get("/").text.count("<polyline") == 2
 
 
+@pytest.mark.long
+@pytest.mark.core("postgresql", "mariadb")
 def test_no_page_reads_a_table_whole(
     harness: Harness, queue: Session, server_name: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -365,6 +367,8 @@ def rows_read(look: Look) -> int:
     return sum(int(count) for name, count in found if name in steps)
 
 
+@pytest.mark.long
+@pytest.mark.core("postgresql")
 def test_the_command_serves_it_to_this_machine_alone(harness: Harness, queue: Session) -> None:
     queue.push("mail", "a")
     command = [sys.executable, "-c", "from pyqueue_sql.cli import main; main()", "web", "--port", "0"]

@@ -230,6 +230,8 @@ def test_a_batch_is_pushed_alike_in_both_ways(
     assert producer.stats("mail")[0].pushed_total == 5
 
 
+@pytest.mark.long
+@pytest.mark.core("mariadb")
 @pytest.mark.parametrize(
     "shared",
     [
