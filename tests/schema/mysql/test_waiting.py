@@ -136,6 +136,8 @@ def test_a_wait_that_is_killed_says_so_and_the_others_wake(
     waiters = line_up(connection, url, 3)
     killed = waiters.pop(0 if whom == "the one that looks" else 1)
     run(connection, f"{how} {killed.number}")
+    if not killed.ends(within=1):  # MariaDB loses a KILL QUERY that comes while a statement of the call ends
+        run(connection, f"{how} {killed.number}")
     assert killed.answer() == error
     until(lambda: holder(connection) in {one.number for one in waiters}, AT_ONCE_S)
     push(connection)

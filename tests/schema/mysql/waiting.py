@@ -53,6 +53,11 @@ class Waiter:
         assert self._answer, "it waits still"
         return self._answer[0][0] if isinstance(self._answer[0], tuple) else self._answer[0]
 
+    def ends(self, within: float) -> bool:
+        """Return whether it waits no more after so many seconds."""
+        self._thread.join(within)
+        return not self.waits
+
     @property
     def waits(self) -> bool:
         """Whether it still does."""
