@@ -19,9 +19,10 @@ NEXT = "--     "
 WIDTH = 118
 NO_CODE = re.compile(r"--[^\n]*|/\*(?![!M]).*?\*/|'(?:[^'\\]|''|\\.)*'", re.DOTALL)
 CALL = re.compile(r"\b(_?queue_\w+)\s*\(", re.IGNORECASE)
+SET = re.compile(r"(?:^|,)\s*(\w+)\.\w+\s*=")
 CHANGE = re.compile(
     r"\binsert\s+into\s+(?P<inserted>\w+)"
-    r"|\bupdate\s+(?P<updated>(?:(?!;|\bset\b).)*?)\bset\s+(?:(?P<set>\w+)\.)?"
+    r"|\bupdate\s+(?P<updated>(?:(?!;|\bset\b).)*?)\bset\s+(?P<set>(?:(?!;|\bwhere\b).)*)"
     r"|\bdelete\s+(?P<deleted>(?!from)\w+)?\s*from\s+(?P<rest>(?:(?!;|\bwhere\b).)*)",
     re.IGNORECASE | re.DOTALL,
 )
@@ -65,8 +66,8 @@ def changes(code: str, dialect: str) -> set[str]:
         within = one["updated"] or one["rest"] or ""
         words = re.findall(r"\w+", within)
         named = [(word, alias) for word, alias in itertools.pairwise([*words, ""]) if word in tables]
-        alias = one["set"] or one["deleted"]
-        found |= {word for word, its in named if its == alias} or {word for word, _ in named[:1]}
+        aliases = {one["deleted"], *SET.findall(one["set"] or "")}
+        found |= {word for word, its in named if its in aliases} or {word for word, _ in named[:1]}
     return found & tables
 
 

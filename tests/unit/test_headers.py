@@ -24,6 +24,8 @@ begin
     delete q from json_table(in_entries, '$[*]' columns (entry bigint path '$')) j
     straight_join delayed_queue q on q.entry = j.entry;
     update queue_kind k join queue_slot p on p.p_kind = k.p_kind set p.entry = null;
+    update queue_order o join queue_term t on t.entry = o.first
+    set o.first = 1, t.entry = if(o.first = 1, 2, 3) where t.entry = 4;
     insert into queue_count (p_kind) values ('a') on duplicate key update pushed = pushed + 1;
 end;
 """
@@ -33,7 +35,7 @@ end;
     ("text", "dialect", "tables"),
     [
         (POSTGRESQL, "postgresql", {"delayed_queue", "queue_count", "queue_slot"}),
-        (MYSQL, "mysql", {"delayed_queue", "queue_count", "queue_slot"}),
+        (MYSQL, "mysql", {"delayed_queue", "queue_count", "queue_order", "queue_slot", "queue_term"}),
     ],
 )
 def test_calls_and_changes_are_those_of_the_body(text: str, dialect: str, tables: set[str]) -> None:

@@ -4250,7 +4250,7 @@ begin
     end if;
 end;
 --;
--- changes: queue_order, queue_order_waiting
+-- changes: delayed_queue, queue_order, queue_order_waiting
 drop procedure if exists _queue_advance;
 --;
 create procedure _queue_advance(in in_list longtext character set utf8mb4, in in_now bigint)

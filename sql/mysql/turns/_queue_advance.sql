@@ -1,4 +1,4 @@
--- changes: queue_order, queue_order_waiting
+-- changes: delayed_queue, queue_order, queue_order_waiting
 create procedure _queue_advance(in in_list longtext character set utf8mb4, in in_now bigint)
     comment 'Messages of lines have ended, in this transaction. Where one was the first of its line, the next, that of
 the lowest entry, gets its place in the ready line, or its date in the timetable where its delivery time has not come.
