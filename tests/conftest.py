@@ -89,7 +89,7 @@ def database_url(request: pytest.FixtureRequest, databases_postgresql: Databases
 
     It is that of the test before, emptied; a test may change all of it, for the next one then gets another.
     """
-    return databases_postgresql.clean("clock" in request.fixturenames)
+    return databases_postgresql.clean("clock" in request.fixturenames, keep="harness" in request.fixturenames)
 
 
 @pytest.fixture

@@ -34,8 +34,8 @@ def harness(request: pytest.FixtureRequest, server_name: str) -> Iterator[Harnes
     if server_name == "postgresql":
         url = request.getfixturevalue("database_url")
     else:
-        url = request.getfixturevalue("databases").clean("clock" in request.fixturenames)
-    harness = open_harness(url)
+        url = request.getfixturevalue("databases").clean("clock" in request.fixturenames, keep=True)
+    harness = open_harness(url, keeps=True)
     try:
         yield harness
     finally:

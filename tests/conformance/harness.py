@@ -7,6 +7,7 @@ servers need for it is in the modules `on_postgresql` and `on_mysql`.
 from __future__ import annotations
 
 import contextlib
+import threading
 from abc import ABC, abstractmethod
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import AbstractContextManager, contextmanager
@@ -14,6 +15,10 @@ from typing import Any, Protocol
 
 from pyqueue_sql import Queue, QueueError
 from pyqueue_sql.calls.connect import ConnectionFailed
+from tests.servers import kept
+
+USUAL = (True, "scenario", "read committed")
+"""What `Harness.connect` is asked for by most tests."""
 
 
 class Clock(Protocol):
@@ -40,6 +45,8 @@ class Session(Queue[Any], ABC):
     def __init__(self, connection: Any, autocommit: bool) -> None:
         super().__init__(connection)
         self.autocommit = autocommit
+        self.is_for_the_next = False
+        """Whether it goes on to the next test, where it can be made as new."""
 
     def commit(self) -> None:
         """End the transaction and keep what it did."""
@@ -158,6 +165,7 @@ class Harness(ABC):
 
     Args:
         url: of a database with the queue in it.
+        keeps: whether its sessions go on to the next harness of the same database that has this, too.
     """
 
     snapshot_levels: Sequence[str]
@@ -166,8 +174,10 @@ class Harness(ABC):
     prepared = True
     """Whether its sessions prepare statements, where their driver does: a pooler may not stand that."""
 
-    def __init__(self, url: str) -> None:
+    def __init__(self, url: str, keeps: bool = False) -> None:
         self.url = url
+        self._keeps = keeps
+        self._threads = threading.active_count()
         self._sessions: list[Session] = []
 
     def connect(
@@ -180,9 +190,31 @@ class Harness(ABC):
             name: what `terminate_one_of` calls the connection.
             isolation: the level of its transactions.
         """
-        session = self._open(autocommit, name, isolation)
+        usual = self._keeps and (autocommit, name, isolation) == USUAL
+        session = self._take() if usual else None
+        session = session or self._open(autocommit, name, isolation)
+        session.is_for_the_next = usual
         self._sessions.append(session)
         return session
+
+    def _take(self) -> Session | None:
+        """Return a session of a test before, None where there is none that still works."""
+        while (connection := kept.take(self.url)) is not None:
+            if (session := self._again(connection)) is not None:
+                return session
+        return None
+
+    @abstractmethod
+    def _again(self, connection: Any) -> Session | None:
+        """Return a session on a connection that was kept, None where it works no more."""
+
+    @abstractmethod
+    def _renew(self, session: Session) -> int | None:
+        """Make a session as new, but for what it has compiled.
+
+        Returns:
+            What the server calls it; None: that isn't possible, or nobody knows.
+        """
 
     @abstractmethod
     def _open(self, autocommit: bool, name: str, isolation: str) -> Session:
@@ -264,17 +296,21 @@ class Harness(ABC):
 
     def close(self) -> None:
         """Close all connections, which ends their transactions; new ones may be opened after that."""
+        idle = threading.active_count() <= self._threads  # else one of the test's may be in a call still
         while self._sessions:
-            self._sessions.pop().close()
+            session = self._sessions.pop()
+            number = self._renew(session) if idle and session.is_for_the_next else None
+            if number is None or not kept.keep(self.url, number, session.connection):
+                session.close()
 
 
-def open_harness(url: str) -> Harness:
+def open_harness(url: str, keeps: bool = False) -> Harness:
     """Return the harness for a database, whichever server it is of."""
     # each needs a driver of its own
     if url.startswith("postgresql"):
         from tests.conformance.on_postgresql import PostgresqlHarness
 
-        return PostgresqlHarness(url)
+        return PostgresqlHarness(url, keeps)
     from tests.conformance.on_mysql import MysqlHarness
 
-    return MysqlHarness(url)
+    return MysqlHarness(url, keeps)

@@ -3,10 +3,13 @@
 from __future__ import annotations
 
 import contextlib
+import re
 import time
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from datetime import UTC, datetime, timedelta
+from functools import cache
+from pathlib import Path
 from typing import Any
 from zoneinfo import ZoneInfo
 
@@ -16,8 +19,11 @@ from pyqueue_sql import QueueError
 from pyqueue_sql.calls.through import fail
 from pyqueue_sql.testing.clock_mysql import TABLE as CLOCK
 from pyqueue_sql.testing.clock_mysql import Clock as RowClock
-from tests.conformance.harness import Clock, Harness, Session, insertion
+from tests.conformance.harness import USUAL, Clock, Harness, Session, insertion
 from tests.servers.databases import SESSIONS, open_connection
+
+HARMLESS = ("select", "insert", "update", "delete", "call")
+"""How statements begin that leave nothing behind in the session."""
 
 LOST = {0, 1053, 1927, 2006, 2013, 4031}
 """Error numbers; 0 is PyMySQL's for a connection that it has closed."""
@@ -59,6 +65,9 @@ where left(h.p_kind, char_length(%(prefix)s)) = %(prefix)s
 class MysqlSession(Session):
     """A session over PyMySQL."""
 
+    changed = False
+    """Whether something was done to it that lasts as long as it does."""
+
     def raw(self, routine: str, *arguments: str | bytes | None) -> int:
         return self._do(called(routine, arguments))[0]
 
@@ -85,6 +94,7 @@ class MysqlSession(Session):
         self._do(*insertion(rows, table))
 
     def execute(self, text: str, values: Sequence[Any] = ()) -> list[Any]:
+        self.changed = self.changed or not text.lstrip().lower().startswith(HARMLESS)
         with self.connection.cursor() as cursor:
             cursor.execute(text, values)
             return list(cursor.fetchall())
@@ -105,6 +115,13 @@ class MysqlSession(Session):
     def close(self) -> None:
         with contextlib.suppress(pymysql.Error):  # it is closed
             super().close()
+
+
+@cache
+def variables() -> list[str]:
+    """Return the names of the variables in which the routines keep something while a session lasts."""
+    texts = (path.read_text() for path in (Path(__file__).parents[2] / "sql" / "mysql").rglob("*.sql"))
+    return sorted({name for text in texts for name in re.findall(r"@pyqueue_\w+", text)})
 
 
 def called(routine: str, arguments: Sequence[str | bytes | None]) -> bytes:
@@ -132,8 +149,8 @@ class MysqlHarness(Harness):
 
     snapshot_levels = ("repeatable read",)
 
-    def __init__(self, url: str) -> None:
-        super().__init__(url)
+    def __init__(self, url: str, keeps: bool = False) -> None:
+        super().__init__(url, keeps)
         self._watcher: pymysql.Connection[Any] | None = None
         self._patient: list[Session] = []
 
@@ -145,6 +162,28 @@ class MysqlHarness(Harness):
             cursor.execute(f"insert into {SESSIONS} values (%s, connection_id())", [name])
         connection.autocommit(autocommit)
         return MysqlSession(connection, autocommit)
+
+    def _again(self, connection: Any) -> Session | None:
+        try:
+            with connection.cursor() as cursor:
+                cursor.execute(f"insert into {SESSIONS} values (%s, connection_id())", [USUAL[1]])
+        except pymysql.Error:  # it has been ended
+            return None
+        return MysqlSession(connection, autocommit=True)
+
+    def _renew(self, session: Session) -> int | None:
+        assert isinstance(session, MysqlSession)
+        connection: pymysql.Connection[Any] = session.connection
+        if session.changed or not connection.open:
+            return None
+        try:
+            connection.rollback()
+            with connection.cursor() as cursor:
+                cursor.execute("do release_all_locks()")
+                cursor.execute("set " + ", ".join(f"{name} = cast(null as char)" for name in variables()))
+        except pymysql.Error:
+            return None
+        return connection.thread_id()
 
     def is_lost(self, error: Exception) -> bool:
         return isinstance(error, pymysql.Error) and error.args[:1] != () and error.args[0] in LOST
@@ -171,8 +210,7 @@ class MysqlHarness(Harness):
 
     @contextmanager
     def clock(self) -> Iterator[Clock]:
-        with open_connection(self.url) as connection:
-            yield RowClock(connection)
+        yield RowClock(self.connect().connection)
 
     def is_serialization_failure(self, error: Exception) -> bool:
         return isinstance(error, pymysql.Error) and error.args[:1] != () and error.args[0] in UNDONE

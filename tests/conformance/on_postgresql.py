@@ -30,6 +30,11 @@ select 'ended', h.p_kind, h.p_key, h.outcome from queue_history h where starts_w
 LEVELS = {level.name.replace("_", " ").lower(): level for level in psycopg.IsolationLevel}
 
 
+AS_NEW = (
+    b"reset session authorization; reset all; unlisten *; close all; discard temp; discard sequences;"
+    b" select pg_advisory_unlock_all()"
+)
+
 AWAY = ("08", "57P")
 """How the codes begin that say that a session ends: what it was at may have been done."""
 
@@ -87,8 +92,8 @@ class PostgresqlHarness(Harness):
 
     snapshot_levels = ("repeatable read", "serializable")
 
-    def __init__(self, url: str) -> None:
-        super().__init__(url)
+    def __init__(self, url: str, keeps: bool = False) -> None:
+        super().__init__(url, keeps)
         self._watcher: psycopg.Connection[Any] | None = None
 
     def _open(self, autocommit: bool, name: str, isolation: str) -> Session:
@@ -102,6 +107,21 @@ class PostgresqlHarness(Harness):
         if not self.prepared:
             connection.prepare_threshold = None
         return PostgresqlSession(connection, autocommit)
+
+    def _again(self, connection: Any) -> Session | None:
+        result = connection.pgconn.exec_(b"select 1")
+        if result.status != psycopg.pq.ExecStatus.TUPLES_OK:
+            connection.close()
+            return None
+        return PostgresqlSession(connection, autocommit=True)
+
+    def _renew(self, session: Session) -> int | None:
+        connection: psycopg.Connection[Any] = session.connection
+        if connection.info.transaction_status != psycopg.pq.TransactionStatus.IDLE:
+            return None
+        if connection.pgconn.exec_(AS_NEW).status != psycopg.pq.ExecStatus.TUPLES_OK:
+            return None
+        return connection.info.backend_pid
 
     def is_lost(self, error: Exception) -> bool:
         if isinstance(error, psycopg.InternalError) and "results from command" in f"{error}":
@@ -192,5 +212,4 @@ class PostgresqlHarness(Harness):
 
     @contextmanager
     def clock(self) -> Iterator[Clock]:
-        with psycopg.connect(self.url, autocommit=True) as connection:
-            yield SequenceClock(connection)
+        yield SequenceClock(self.connect().connection)

@@ -17,6 +17,7 @@ import pymysql
 from pyqueue_sql.calls.connect import connect
 from pyqueue_sql.schema import migrate
 from pyqueue_sql.testing import clock_mysql as clock
+from tests.servers import kept
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -70,13 +71,14 @@ class Databases:
         found.add("inbox_at_once" if trigger else "inbox_later")
         return frozenset(found)
 
-    def clean(self, clocked: bool) -> str:
+    def clean(self, clocked: bool, keep: bool = False) -> str:
         """Return the URL of a database with the queue and no message in it, for one test at a time.
 
         To make a database and all its routines for each test would take most of the time of a short one.
 
         Args:
             clocked: whether its time is a `Clock`'s; else it is the real one.
+            keep: whether the sessions that are kept for the next test stay.
         """
         if clocked not in self._made:
             name = f"pyqueue_test_{os.getpid()}_{'clock' if clocked else 'real'}"
@@ -87,14 +89,17 @@ class Databases:
             self._made[clocked] = name
             if clocked:
                 clock.replace_clock(self._admin, name)
-        self._empty(self._made[clocked])
-        return f"{self.server.url}/{self._made[clocked]}"
+        url = f"{self.server.url}/{self._made[clocked]}"
+        if not keep:
+            kept.leave(url)
+        self._empty(self._made[clocked], {self._admin.thread_id(), *kept.numbers(url)})
+        return url
 
-    def _empty(self, name: str) -> None:
-        """End the sessions of the test before and remove the rows that it left; numbers go on."""
-        sessions = f"select p.id from information_schema.processlist p where p.db = '{name}' and p.id <> {{}}"
+    def _empty(self, name: str, stay: set[int]) -> None:
+        """End the sessions of the test before but those that stay, and remove the rows; numbers go on."""
+        sessions = f"select p.id from information_schema.processlist p where p.db = '{name}'"
         deadline = time.monotonic() + END_SECONDS
-        while others := self._run(sessions.format(self._admin.thread_id())):
+        while others := [row for row in self._run(sessions) if row[0] not in stay]:
             assert time.monotonic() < deadline, "a session of the test before doesn't end"
             for (number,) in others:
                 with contextlib.suppress(pymysql.OperationalError):  # it has gone by itself
@@ -143,6 +148,7 @@ class Databases:
         """Drop the databases and stop the server, where it is ours."""
         with contextlib.suppress(pymysql.Error):  # the server may be gone
             for name in self._made.values():
+                kept.leave(f"{self.server.url}/{name}")
                 self._run(f"drop database if exists {name}")
                 self._run(f"drop user {name}")
             self._admin.close()

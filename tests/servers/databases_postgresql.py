@@ -16,6 +16,7 @@ from pytest_postgresql.janitor import DatabaseJanitor
 
 from pyqueue_sql.schema import migrate
 from pyqueue_sql.testing.clock_postgresql import Clock
+from tests.servers import kept
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -26,7 +27,7 @@ END_SECONDS = 20
 
 END_SESSIONS = """
 select pg_terminate_backend(a.pid) from pg_stat_activity a
-where a.datname = current_database() and a.pid <> pg_backend_pid() and a.backend_type = 'client backend'
+where a.datname = current_database() and a.pid <> all (%s) and a.backend_type = 'client backend'
 """
 
 SIZES = """
@@ -100,15 +101,21 @@ class Warm:
             Clock(self._admin)
         self._installed = self._installation()
 
-    def clean(self) -> bool:
+    def clean(self, keep: bool) -> bool:
         """End the sessions of the test before and remove what it left.
+
+        Args:
+            keep: whether the sessions that are kept for the next test stay.
 
         Returns:
             Whether the database is as it was; where not, the test has changed what is installed in it.
         """
+        if not keep:
+            kept.leave(self.url)
+        stay = [self._admin.info.backend_pid, *kept.numbers(self.url)]
         try:
             deadline = time.monotonic() + END_SECONDS
-            while self._all(END_SESSIONS):
+            while self._admin.execute(END_SESSIONS, [stay]).fetchall():
                 assert time.monotonic() < deadline, "a session of the test before doesn't end"
                 time.sleep(0.001)
             if self._installation() != self._installed:
@@ -129,6 +136,7 @@ class Warm:
 
     def close(self) -> None:
         """Leave it."""
+        kept.leave(self.url)
         self._admin.close()
 
     def _installation(self) -> Any:
@@ -173,16 +181,17 @@ class Databases:
             may = connection.execute("select rolsuper from pg_roles where rolname = current_user")
             return may.fetchone() == (True,)
 
-    def clean(self, clocked: bool) -> str:
+    def clean(self, clocked: bool, keep: bool = False) -> str:
         """Return the URL of a database with the queue and no message in it, for one test at a time.
 
         What a test changes of the installation, no other sees: the next one gets a new database.
 
         Args:
             clocked: whether its time is a `Clock`'s; else it is the real one.
+            keep: whether the sessions that are kept for the next test stay.
         """
         warm = self._warm.get(clocked)
-        if warm is None or not warm.clean():
+        if warm is None or not warm.clean(keep):
             if warm is not None:
                 warm.close()
                 self._janitor(warm.url.rpartition("/")[2]).drop()
