@@ -87,7 +87,6 @@ select pg_catalog.set_config('search_path', pg_catalog.quote_ident(pg_catalog.cu
 \ir arrive/_queue_key.sql
 \ir arrive/_queue_put_onto.sql
 \ir arrive/_queue_put.sql
-\ir arrive/_queue_put_pending.sql
 \ir arrive/_queue_push.sql
 \ir arrive/_queue_push_batch.sql
 \ir arrive/queue_push.sql
@@ -112,7 +111,6 @@ select pg_catalog.set_config('search_path', pg_catalog.quote_ident(pg_catalog.cu
 \ir cursor/_queue_held.sql
 \ir cursor/_queue_find_expired.sql
 \ir cursor/_queue_forget_cursors.sql
-\ir cursor/_queue_cursor_name.sql
 \ir cursor/_queue_shared_cursor.sql
 \ir cursor/_queue_look_back.sql
 \ir cursor/_queue_keep_cursor.sql
@@ -156,6 +154,7 @@ select pg_catalog.set_config('search_path', pg_catalog.quote_ident(pg_catalog.cu
 \ir turns/_queue_semaphores.sql
 \ir turns/_queue_permits_lock.sql
 \ir turns/_queue_permits_room.sql
+\ir turns/_queue_permits_wake.sql
 \ir turns/_queue_permits_next.sql
 \ir turns/_queue_permits_settle.sql
 \ir turns/_queue_permits_look.sql
@@ -167,6 +166,7 @@ select pg_catalog.set_config('search_path', pg_catalog.quote_ident(pg_catalog.cu
 \ir turns/_queue_lock_lines.sql
 \ir turns/_queue_blocked.sql
 \ir turns/_queue_permits_ready.sql
+\ir turns/_queue_permits_promised.sql
 \ir turns/_queue_permits_take.sql
 \ir turns/_queue_take_with_permits.sql
 \ir turns/_queue_extend_with_permits.sql
@@ -174,7 +174,6 @@ select pg_catalog.set_config('search_path', pg_catalog.quote_ident(pg_catalog.cu
 
 -- limits
 \ir limits/_queue_limited_until.sql
-\ir limits/_queue_limits_name.sql
 \ir limits/_queue_define_limits.sql
 \ir limits/_queue_slots_free.sql
 \ir limits/_queue_slots.sql

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from concurrent.futures import ThreadPoolExecutor, wait
 from typing import TYPE_CHECKING
 
 import pytest
@@ -85,20 +86,25 @@ def test_a_permit_goes_past_what_another_has_locked(
     assert state(queue, "k", "b") == "ready"
 
 
-def test_who_gives_a_permit_on_waits_for_who_takes_the_room(
-    queue: Session, connect: Connect, harness: Harness
+def test_a_permit_that_is_given_on_while_the_capacity_is_lowered_is_nobody_s(
+    queue: Session, connect: Connect
 ) -> None:
+    """Whether or not who gives it on waits for who lowers it."""
     queue.semaphore("s", 1)
     for key in "ab":
         queue.push("k", key, 0, semaphores=["s"])
     [receipt] = receipts(queue.reserve("k"))
     other = connect(autocommit=False)
     other.semaphore("s", 0)
-    with waiting(harness, connect(), lambda session: session.ack(receipt)) as acked:
+    with ThreadPoolExecutor(1) as pool:
+        acked = pool.submit(connect().ack, receipt)
+        wait([acked], 0.1)
         other.commit()
         assert acked.result(PATIENCE_S).outcome == "acked"
-    assert state(queue, "k", "b") == "waiting"
     assert queue.reserve("k") == []
+    assert state(queue, "k", "b") == "waiting"
+    queue.semaphore("s", 1)
+    assert keys(queue.reserve("k")) == ["b"]
 
 
 def test_who_waits_for_a_semaphore_has_not_locked_the_next(
@@ -117,15 +123,16 @@ def test_who_waits_for_a_semaphore_has_not_locked_the_next(
 
 
 def test_who_ends_a_group_locks_the_semaphores_of_what_follows_in_order(
-    queue: Session, connect: Connect, harness: Harness
+    queue: Session, connect: Connect, harness: Harness, clock: Clock
 ) -> None:
     for name in "st":
         queue.semaphore(name, 5)
     queue.push("k", "follows", 0, semaphores=["t"], delay_seconds=1000)
     queue.group("g", "k", key="follows", members=1)
     queue.push("members", "a", 0, group="g", semaphores=["s"])
-    queue.push("both", "b", 0, semaphores=["s", "t"])
+    queue.push("both", "b", 0, semaphores=["s", "t"], delay_seconds=1)
     [receipt] = receipts(queue.reserve("members"))
+    clock.advance(2)  # what comes due has no permit yet
     other = connect(autocommit=False)
     other.semaphore("s", 6)
     with (
@@ -161,6 +168,46 @@ def test_a_permit_that_another_is_taking_is_not_taken_back(
     assert queue.reserve("k") == []
     other.commit()
     assert queue.reserve("k") == []
+
+
+@pytest.mark.servers("postgresql")
+def test_who_gives_a_permit_on_takes_one_that_is_promised_or_lowers_them_waits_for_nobody(
+    queue: Session, connect: Connect
+) -> None:
+    """On MariaDB and MySQL who does so in a transaction of its own locks the semaphore."""
+    queue.semaphore("s", 3)
+    for key in "abcdef":
+        queue.push("k", key, 0, semaphores=["s"])
+    first, second, third = receipts(queue.reserve("k", None, 3))
+    one, other = connect(autocommit=False), connect(autocommit=False)
+    assert one.ack(first).outcome == "acked"
+    assert outcomes(other.ack_many([second, third])) == ["acked", "acked"]
+    other.commit()
+    one.commit()
+    assert keys(one.reserve("k")) == ["d"]
+    assert keys(other.reserve("k", None, 5)) == ["e", "f"]
+    queue.semaphore("s", 2)
+    queue.push("k", "g", 0, semaphores=["s"])
+    assert state(queue, "k", "g") == "waiting"
+
+
+@pytest.mark.servers("postgresql")
+def test_who_lowered_the_capacity_keeps_nobody_waiting_once_all_is_given_back(
+    queue: Session, connect: Connect
+) -> None:
+    queue.semaphore("s", 3)
+    for key in "abcdef":
+        queue.push("k", key, 0, semaphores=["s"])
+    first, *others = receipts(queue.reserve("k", None, 3))
+    queue.semaphore("s", 2)
+    assert queue.ack(first).outcome == "acked"
+    assert [state(queue, "k", key) for key in "def"] == ["waiting"] * 3
+    one, other = connect(autocommit=False), connect(autocommit=False)
+    for session, receipt in zip((one, other), others, strict=True):
+        assert session.ack(receipt).outcome == "acked"
+    one.commit()
+    other.commit()
+    assert keys(queue.reserve("k", None, 5)) == ["d", "e"]
 
 
 @pytest.mark.servers("postgresql")
@@ -215,13 +262,45 @@ def test_semaphores_that_have_nothing_in_common_wait_for_nobody(queue: Session, 
     assert keys(queue.reserve("k", None, 3)) == ["both"]
 
 
-@pytest.mark.parametrize("delay_seconds", [0, 1], ids=["told of room", "come due"])
+def test_a_permit_that_is_given_on_and_taken_back_leaves_room_for_who_waits(
+    queue: Session, connect: Connect
+) -> None:
+    """Whether or not who gives another one on waits for that."""
+    queue.semaphore("s", 2)
+    for key in "abc":
+        queue.push("k", key, 0, semaphores=["s"])
+    first, second = receipts(queue.reserve("k", None, 2))
+    other = connect(autocommit=False)
+    assert other.ack(first).outcome == "acked"
+    with ThreadPoolExecutor(1) as pool:
+        acked = pool.submit(connect().ack, second)
+        wait([acked], 0.1)
+        other.rollback()
+        assert acked.result(PATIENCE_S).outcome == "acked"
+    assert keys(queue.reserve("k", None, 5)) == ["c"]
+
+
+def test_who_was_told_of_room_gets_it_while_the_semaphore_is_changed(
+    queue: Session, connect: Connect
+) -> None:
+    """Whether or not it waits for who changes it."""
+    queue.semaphore("s", 1)
+    queue.push("k", "a", 0, semaphores=["s"])
+    first = connect(autocommit=False)
+    first.semaphore("s", 2)
+    with ThreadPoolExecutor(1) as pool:
+        taken = pool.submit(connect().reserve, "k")
+        wait([taken], 0.1)
+        first.commit()
+        assert keys(taken.result(PATIENCE_S)) == ["a"]
+
+
 def test_the_first_permit_of_a_call_is_waited_for(
-    queue: Session, connect: Connect, harness: Harness, clock: Clock, delay_seconds: int
+    queue: Session, connect: Connect, harness: Harness, clock: Clock
 ) -> None:
     """Only who has locked a semaphore leaves the next one to others, lest two wait for one another."""
     queue.semaphore("s", 1)
-    queue.push("k", "a", 0, semaphores=["s"], delay_seconds=delay_seconds)
+    queue.push("k", "a", 0, semaphores=["s"], delay_seconds=1)
     clock.advance(2)
     first = connect(autocommit=False)
     first.semaphore("s", 2)

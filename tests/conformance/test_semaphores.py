@@ -501,6 +501,52 @@ def test_D5_what_is_put_onto_one_that_is_ready_leaves_it_ready(queue: Session, w
     assert stands(queue) == (1, 1, 0)
 
 
+@pytest.mark.parametrize("many", [False, True], ids=["push", "push_many"])
+def test_D5_what_is_put_onto_one_that_has_a_permit_gives_it_to_nobody(queue: Session, many: bool) -> None:
+    def put(payload: str) -> None:
+        if many:
+            message = {"key": "a", "payload": payload, "semaphores": ["s"], "on_duplicate": "replace"}
+            queue.push_many("k", [message])
+        else:
+            queue.push("k", "a", payload, semaphores=["s"], on_duplicate="replace")
+
+    queue.semaphore("s", 1)
+    fill(queue, "a", "b")
+    put("new")
+    assert states(queue, "a", "b") == ["ready", "waiting"]
+    [receipt] = hold(queue).values()
+    put("newer")
+    assert states(queue, "a", "b") == ["reserved", "waiting"]
+    queue.ack(receipt)
+    assert states(queue, "a", "b") == ["waiting", "ready"]
+
+
+def test_D5_a_lost_receipt_gives_nobody_s_permit_back(queue: Session) -> None:
+    queue.semaphore("s", 2)
+    fill(queue, "a", "b", "c", "d", "e")
+    held = hold(queue)
+    queue.nack(held["a"], delay_seconds=0)
+    again = queue.nack_many([held["a"], held["b"]], delay_seconds=1000)
+    assert outcomes(again) == ["lost", "retry"]
+    assert states(queue, "a", "c", "d") == ["ready", "ready", "waiting"]
+    now = hold(queue)
+    assert sorted(now) == ["a", "c"]
+    assert outcomes(queue.nack_many([held["a"], now["c"]], delay_seconds=1000)) == ["lost", "retry"]
+    assert states(queue, "a", "d", "e") == ["reserved", "ready", "waiting"]
+
+
+def test_D5_who_was_told_of_room_has_a_second_to_take_it(queue: Session, clock: Clock) -> None:
+    queue.semaphore("s", 1)
+    fill(queue, "a", kind="elsewhere")
+    fill(queue, "b", delay_seconds=0.5)
+    clock.advance(0.9)
+    assert hold(queue) == {}
+    assert [state(queue, "elsewhere", "a"), state(queue, "k", "b")] == ["ready", "waiting"]
+    clock.advance(0.2)
+    assert list(hold(queue)) == ["b"]
+    assert hold(queue, "elsewhere") == {}
+
+
 @pytest.mark.parametrize(
     "way", ["ack", "ack_many", "move", "duplicate", "nack", "nack_many", "close", "reserve"]
 )

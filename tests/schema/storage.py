@@ -35,7 +35,7 @@ class Session:
         self.conn = conn
         self.kind = kind
         self.cursor: type[psycopg.Cursor[Any]] = psycopg.ClientCursor
-        row = conn.execute("select _queue_cursor_name(%s)", [kind]).fetchone()
+        row = conn.execute("select _queue_setting('cursor ' || %s)", [kind]).fetchone()
         assert row is not None
         self.setting: str = row[0]
 

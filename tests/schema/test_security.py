@@ -216,7 +216,7 @@ def test_nobody_can_put_something_of_his_own_in_between(conn: psycopg.Connection
 def test_a_consumer_cannot_share_a_cursor_that_blinds_other_sessions(
     conn: psycopg.Connection, role: str, database_url: str
 ) -> None:
-    name = conn.execute("select _queue_cursor_name('mail')").fetchone()  # which nobody else can know
+    name = conn.execute("select _queue_setting('cursor mail')").fetchone()  # which nobody else can know
     become(conn, role, "queue_consumer")
     most = 9_000_000_000_000_000_000
     numbers = ",".join(map(str, [64, most, most, 0, 6000, most, most, most, 0, most, 1000, 0, most]))
@@ -289,7 +289,7 @@ def test_a_session_can_neither_find_nor_guess_what_it_keeps(conn: psycopg.Connec
     for text in (
         "table queue_secret",
         "select _queue_setting('limits mail')",
-        "select _queue_limits_name('mail')",
+        "select _queue_setting('limits mail')",
         "select nextval('queue_secret')",
         "select currval('queue_secret')",
     ):

@@ -4393,7 +4393,7 @@ begin
     set out_locked = coalesce(out_locked, '[]');
 end;
 --;
--- changes: queue_semaphore_permit
+-- changes: queue_semaphore, queue_semaphore_permit
 drop procedure if exists _queue_permits_room;
 --;
 create procedure _queue_permits_room(in in_name varchar(100) character set utf8mb4 collate /*!80017 utf8mb4_0900_bin *//*M!100600 utf8mb4_nopad_bin */, in in_all boolean, in in_now bigint,
@@ -4410,6 +4410,7 @@ differs: the result is out_room; what is not to count is taken back.'
 begin
     declare v_entry, v_found, v_held, v_taken bigint;
     declare v_old longtext character set utf8mb4;
+    declare v_lowered boolean;
     declare c cursor for
         select h.entry from queue_semaphore_permit h force index (queue_semaphore_permit_name)
         where h.name = in_name and h.until between 0 and in_now order by h.until limit 100;
@@ -4438,7 +4439,11 @@ begin
         where h.name = in_name lock in share mode;
     end if;
     set out_room = null;
-    select s.capacity - v_taken into out_room from queue_semaphore s where s.name = in_name for update;
+    select s.capacity - v_taken, s.lowered into out_room, v_lowered from queue_semaphore s
+    where s.name = in_name for update;
+    if v_lowered and out_room >= 0 then
+        update queue_semaphore s set s.lowered = false where s.name = in_name;
+    end if;
     if out_room <= 0 and not in_all then
         -- taken back, not passed over: who takes such a message by its promise does so without the lock of the
         -- semaphore
@@ -4584,7 +4589,7 @@ there. in_now: the time of the call.
 out_lines: those in whose lines somebody waits, in the caller''s transaction all, a JSON array; NULL: none. out_done:
 false: it is left to _queue_permits_next, and nobody was woken.
 Locks: the messages; what others have locked stays as it is.
-differs: PostgreSQL has _queue_permits_next alone; a statement costs less there.'
+differs: PostgreSQL''s wakes as many in one line as it is told that there is room for.'
 begin
     declare v_found, v_next, v_picked longtext character set utf8mb4;
     declare v_name varchar(100) character set utf8mb4 collate /*!80017 utf8mb4_0900_bin *//*M!100600 utf8mb4_nopad_bin */;
@@ -4724,15 +4729,15 @@ permits that are taken stays, so it is enough to share the lock of the semaphore
 wait for others that do.
 in_entry: the message. in_name: the semaphore. in_now: the time of the call.
 out_done: false where that is not enough: it is still there, or has no permit, nobody waits, or who is next lacks
-another, or the capacity is less than what is taken: then _queue_permits_settle does it.
+another, or the capacity was lowered: then _queue_permits_settle does it.
 Locks: the semaphore, shared, where nobody has it alone; the permit, and the next message; what others have locked is
 passed over.
-differs: PostgreSQL always has the semaphore alone; a statement costs less there.'
+differs: on PostgreSQL it is a part of _queue_permits_settle, for any number of messages.'
 hand: begin
-    declare v_there, v_permit, v_capacity, v_taken, v_last, v_next bigint;
+    declare v_there, v_permit, v_last, v_next bigint;
     declare v_looks int default 20;
     declare v_names longtext character set utf8mb4;
-    declare v_waits boolean;
+    declare v_waits, v_lowered boolean;
     declare continue handler for not found begin end;
     set out_done = false;
     select q.entry into v_there from delayed_queue q where q.entry = in_entry;
@@ -4743,11 +4748,9 @@ hand: begin
         leave hand;
     end if;
     -- who counts the permits has it alone
-    select s.capacity into v_capacity from queue_semaphore s
+    select s.lowered into v_lowered from queue_semaphore s
     where s.name = in_name /*!80000 for share of s skip locked *//*M!100600 lock in share mode skip locked */;
-    select count(*) into v_taken from queue_semaphore_permit h force index (queue_semaphore_permit_name)
-        where h.name = in_name;
-    if v_taken <= v_capacity then
+    if not v_lowered then
         select h.entry into v_permit from queue_semaphore_permit h
             where h.entry = in_entry and h.name = in_name for update;
     end if;
@@ -4942,7 +4945,7 @@ see _queue_permits_room.
 in_entries: a JSON array of their entries, locked already. in_until: when the holds end.
 out_done: false: not all have; then _queue_permits_take sees to all of them.
 Locks: the permits.
-differs: PostgreSQL always locks the semaphores; a statement costs less there.'
+differs: PostgreSQL''s looks whether the capacity was lowered, since who gives a permit on locks nothing there.'
 begin
     declare v_wants int;
     select coalesce(sum(json_length(q.semaphores)), 0) into v_wants
@@ -5268,6 +5271,7 @@ begin
                     straight_join queue_semaphore_permit h force index (primary) on h.entry = j.entry
                         and h.name = in_name;
             end if;
+            update queue_semaphore s set s.lowered = v_more > coalesce(json_length(v_over), 0) where s.name = in_name;
         end if;
         call _queue_permits_settle(null, json_array(in_name), false, v_now);
         call _queue_commit(v_own);

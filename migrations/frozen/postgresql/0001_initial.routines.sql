@@ -447,9 +447,10 @@ $$;
 comment on function _queue_setting(text) is
 $$The setting in which a session keeps something that it may not write itself. Its name can't be guessed: it comes from
 a number (queue_secret) that the owner alone can read, and settings like it are in no list.
-in_what: what is kept there.
+in_what: what is kept there: the cursor of a kind, a row of queue_cursor ('cursor ' and the kind), what is left of its
+limits ('limits ' and the kind, see _queue_admit), and notes of a call.
 Result: the name of the setting.
-differs: only here, see _queue_cursor_name.$$;
+differs: only here. What a session keeps stands in user variables on MariaDB and MySQL, and is checked in each call.$$;
 --;
 create or replace function _queue_exposed(in_schema oid, out fault text, out remedy text) language sql stable
     set search_path = pg_catalog, pg_temp as $$
@@ -915,31 +916,6 @@ Result: entry and scheduled_at of the message that is there now; outcome: create
 what _queue_permits_settle is to be told of a message with semaphores, at the end of the call; NULL: nothing.
 Locks: the message of that key, where in_on_duplicate changes it; waits for a transaction that is putting the same
 key.$$;
---;
--- calls: _queue_newest, _queue_put
-create or replace function _queue_put_pending(in_row delayed_queue, in_now bigint) returns void language plpgsql as $$
-begin
-    if in_row.pending is null then
-        return;
-    end if;
-    in_row := _queue_newest(in_row);
-    in_row.scheduled_at := greatest((in_row.pending ->> 'scheduled_at')::bigint, in_now);
-    in_row.attempts := 0;
-    -- nobody comes or goes in its line until this commits, since its first has just ended; the next is first by now
-    select bool_or(true) into in_row.order_waits from delayed_queue f
-    where f.p_kind = in_row.p_kind and f.order_key = in_row.order_key and f.order_key is not null
-        and f.order_waits is null;
-    perform _queue_put(in_row, 'ignore', null::bigint, in_now);
-end $$;
---;
-comment on function _queue_put_pending(delayed_queue, bigint) is
-$$Puts in what was pushed onto a message while somebody held it, as a new entry, once that delivery is done. It
-has the same route before it, names the same semaphores, is the same member, and stands at the end of the line of its
-order key.
-in_row: the message (member NULL where its membership has ended, or goes on elsewhere), which has just been removed;
-nothing happens where nothing was pushed onto it.
-in_now: the time of the call.
-differs: on MariaDB and MySQL it is a part of _queue_end.$$;
 --;
 -- calls: _queue_check_fit, _queue_check_key, _queue_check_kind, _queue_check_roles, _queue_enrol, _queue_fail,
 --     _queue_join_line, _queue_key, _queue_line, _queue_permits_settle, _queue_push_options, _queue_put, queue_now
@@ -1450,12 +1426,12 @@ last_entry, the place that they give, where one priority is in use and all are o
 one range of the index, so a priority that comes new is found where it stands.
 Locks: the messages; what others have locked is left out.$$;
 --;
--- calls: _queue_cursor_name, _queue_effort, _queue_find_expired, _queue_keep_cursor, _queue_look_back,
---     _queue_promote, _queue_scan, _queue_shared_cursor, _queue_ticks
+-- calls: _queue_effort, _queue_find_expired, _queue_keep_cursor, _queue_look_back, _queue_promote, _queue_scan,
+--     _queue_setting, _queue_shared_cursor, _queue_ticks
 create or replace function _queue_take(in_kind text, in_max integer, in_now bigint, out tids tid[], out expired bigint,
     out slow boolean) language plpgsql as $$
 declare
-    v_name constant text := _queue_cursor_name(in_kind);
+    v_name constant text := _queue_setting('cursor ' || in_kind);
     v_text constant text := current_setting(v_name, true);
     v_cursor queue_cursor := nullif(v_text, '')::queue_cursor;
     v_from text := 'start';
@@ -1722,9 +1698,9 @@ Result and locks: those of queue_reserve and queue_pop; the receipt of a popped 
 differs: a procedure of MariaDB and MySQL can't hand rows to another one, so it hands over entries there.$$;
 --;
 -- calls: _queue_admit, _queue_admitted, _queue_check_count, _queue_check_kind, _queue_check_options,
---     _queue_check_roles, _queue_check_writable, _queue_cursor_name, _queue_defaults, _queue_deliver, _queue_effort,
---     _queue_fail, _queue_keep_cursor, _queue_no_look_is_due, _queue_number, _queue_ticks, _queue_upkeep, _queue_use,
---     _queue_where, queue_now
+--     _queue_check_roles, _queue_check_writable, _queue_defaults, _queue_deliver, _queue_effort, _queue_fail,
+--     _queue_keep_cursor, _queue_no_look_is_due, _queue_number, _queue_setting, _queue_ticks, _queue_upkeep,
+--     _queue_use, _queue_where, queue_now
 -- changes: delayed_queue, queue_hold
 create or replace function queue_reserve(in_kind text, in_worker text default null,
     in_max_messages integer default null, in_options jsonb default null)
@@ -1737,7 +1713,7 @@ declare
     v_now constant bigint := queue_now(); v_ticks constant bigint := _queue_ticks();
     v_worker constant text := coalesce(in_worker, left(session_user, 180) || '/' || pg_backend_pid());
     v_seed constant bytea := uuid_send(gen_random_uuid()); -- one a call: it takes 4 µs
-    v_name constant text := _queue_cursor_name(in_kind);
+    v_name constant text := _queue_setting('cursor ' || in_kind);
     v_text constant text := current_setting(v_name, true);
     v_cursor queue_cursor := nullif(v_text, '')::queue_cursor; v_quiet constant boolean := v_cursor.ranks is null;
     v_left integer := coalesce(in_max_messages, 1);
@@ -1881,8 +1857,8 @@ See _queue_take for the rest, and _queue_admit for what a kind with limits locks
 Where the idea comes from: the visibility timeout of SQS; SELECT … FOR UPDATE SKIP LOCKED.$$;
 --;
 -- calls: _queue_admit, _queue_admitted, _queue_advance, _queue_check_count, _queue_check_kind, _queue_check_options,
---     _queue_check_roles, _queue_check_writable, _queue_cursor_name, _queue_defaults, _queue_deliver, _queue_effort,
---     _queue_keep_cursor, _queue_no_look_is_due, _queue_ticks, _queue_upkeep, _queue_use, _queue_where, queue_now
+--     _queue_check_roles, _queue_check_writable, _queue_defaults, _queue_deliver, _queue_effort, _queue_keep_cursor,
+--     _queue_no_look_is_due, _queue_setting, _queue_ticks, _queue_upkeep, _queue_use, _queue_where, queue_now
 -- changes: delayed_queue, queue_count
 create or replace function queue_pop(in_kind text, in_max_messages integer default null, in_options jsonb default null)
     returns table (p_kind text, p_key text, payload jsonb, payload_bytes bytea, headers jsonb,
@@ -1893,7 +1869,7 @@ create or replace function queue_pop(in_kind text, in_max_messages integer defau
     set enable_seqscan = off set enable_hashjoin = off as $$
 declare
     v_now constant bigint := queue_now(); v_ticks constant bigint := _queue_ticks();
-    v_name constant text := _queue_cursor_name(in_kind);
+    v_name constant text := _queue_setting('cursor ' || in_kind);
     v_text constant text := current_setting(v_name, true);
     v_cursor queue_cursor := nullif(v_text, '')::queue_cursor; v_quiet constant boolean := v_cursor.ranks is null;
     v_left integer := coalesce(in_max_messages, 1); v_rows integer := 0;
@@ -2291,17 +2267,6 @@ $$Removes shared cursors that nobody needs any longer.
 in_kind: the kind. in_before: those with a smaller number.
 Locks: their rows; what others have locked is left.$$;
 --;
--- calls: _queue_setting
-create or replace function _queue_cursor_name(in_kind text) returns text language sql as $$
-    select _queue_setting('cursor ' || in_kind);
-$$;
---;
-comment on function _queue_cursor_name(text) is
-$$The setting in which a session keeps the cursor of a kind, a row of queue_cursor; see _queue_setting.
-in_kind: the kind.
-Result: the name of the setting.
-differs: only here. What a session keeps stands in user variables on MariaDB and MySQL, and is checked in each call.$$;
---;
 create or replace function _queue_shared_cursor(in_kind text, in_now bigint) returns queue_cursor language plpgsql as $$
 declare
     v_cursor queue_cursor;
@@ -2639,7 +2604,7 @@ Result: ready, and next_at: when the next delayed message falls due, or the next
 ready.
 differs: on MariaDB and MySQL _queue_ready looks from the start.$$;
 --;
--- calls: _queue_cursor_name, _queue_limited_until, _queue_permits_ready, _queue_ready_onward, _queue_shared_cursor
+-- calls: _queue_limited_until, _queue_permits_ready, _queue_ready_onward, _queue_setting, _queue_shared_cursor
 create or replace function _queue_ready(in_kind text, in_now bigint, out ready boolean,
     out next_at bigint) language plpgsql as $$
 declare
@@ -2672,7 +2637,7 @@ begin
         ready := true;
         return;
     end if;
-    v_cursor := nullif(current_setting(_queue_cursor_name(in_kind), true), '')::queue_cursor;
+    v_cursor := nullif(current_setting(_queue_setting('cursor ' || in_kind), true), '')::queue_cursor;
     if v_cursor.p_kind is null then
         v_cursor := _queue_shared_cursor(in_kind, in_now);
     end if;
@@ -2867,7 +2832,7 @@ $$Refuses a circle of dead letters.
 in_kind: the kind that is defined. in_dead_letter_kind: where its dead letters would go; NULL: the default.
 Errors: PQ001 for a name that can't be a kind, PQ004 for a circle.$$;
 --;
--- calls: _queue_advance, _queue_log_open, _queue_put_pending, _queue_wake_limited
+-- calls: _queue_advance, _queue_log_open, _queue_newest, _queue_put, _queue_wake_limited
 -- changes: delayed_queue, queue_count, queue_dedup, queue_history, queue_log
 create or replace function _queue_end(in_entries bigint[], in_secrets bytea[], in_outcome text, in_to_kind text,
     in_now bigint, out places bigint[], out guarded bigint[]) language plpgsql as $$
@@ -2936,7 +2901,14 @@ begin
         if in_outcome is not null then
             v_again.member := null;
         end if;
-        perform _queue_put_pending(v_again, in_now);
+        v_again := _queue_newest(v_again);
+        v_again.scheduled_at := greatest((v_again.pending ->> 'scheduled_at')::bigint, in_now);
+        v_again.attempts := 0;
+        -- nobody comes or goes in its line until this commits, since its first has just ended; the next is first by now
+        select bool_or(true) into v_again.order_waits from delayed_queue f
+        where f.p_kind = v_again.p_kind and f.order_key = v_again.order_key and f.order_key is not null
+            and f.order_waits is null;
+        perform _queue_put(v_again, 'ignore', null::bigint, in_now);
     end loop;
 end $$;
 --;
@@ -3971,12 +3943,14 @@ in_names: the semaphores. in_wait: false: what others have locked is left out, w
 Result: the names of those that are there and locked.
 Locks: these rows, in the order of their names.$$;
 --;
--- changes: queue_semaphore_permit
+-- changes: queue_semaphore, queue_semaphore_permit
 create or replace function _queue_permits_room(in_name text, in_all boolean,
     in_now bigint) returns bigint language plpgsql as $$
 declare
     v_permit record;
     v_held bigint;
+    v_room bigint;
+    v_lowered boolean;
 begin
     for v_permit in
         select h.entry from queue_semaphore_permit h
@@ -3990,23 +3964,77 @@ begin
             delete from queue_semaphore_permit h where h.entry = v_permit.entry and h.name = in_name;
         end if;
     end loop;
-    return (
-        select s.capacity - (
-            select count(*) from queue_semaphore_permit h where h.name = in_name
-                and (in_all or h.until > 0 or abs(h.until + in_now) < 1000000))
-        from queue_semaphore s where s.name = in_name);
+    select s.capacity - (select count(*) from queue_semaphore_permit h where h.name = in_name), s.lowered
+    into v_room, v_lowered from queue_semaphore s where s.name = in_name;
+    if v_lowered and v_room >= 0 then
+        update queue_semaphore s set lowered = false where s.name = in_name;
+    end if;
+    if v_room <= 0 and not in_all then
+        -- taken back, not passed over: who takes such a message by its promise does so without the lock of the
+        -- semaphore
+        with o as (
+            select h.entry from queue_semaphore_permit h
+            where h.name = in_name and h.until < 0 and abs(h.until + in_now) >= 1000000 limit 100
+            for update skip locked),
+        d as (
+            delete from queue_semaphore_permit h using o where h.entry = o.entry and h.name = in_name
+            returning h.entry)
+        select v_room + count(*) into v_room from d;
+    end if;
+    return v_room;
 end $$;
 --;
 comment on function _queue_permits_room(text, boolean, bigint) is
 $$How many permits of a semaphore are free; those of holds that have expired, or whose message has gone, are freed, 100
 at the most.
 in_name: the semaphore, locked already. in_all: whether all those count that were told that there is room, and that
-nobody holds yet; false: in the last second, or the next one where the clock was set back.
+nobody holds yet; false: in the last second, or the next one where the clock was set back, where there is no room
+otherwise.
 in_now: the time of the call.
 Result: the number, which may be negative; NULL where there is no such semaphore: then it keeps nobody waiting.
 Locks: the messages whose holds have expired; what others have locked is left.$$;
 --;
--- calls: _queue_permits_lock, _queue_permits_room, _queue_wake
+-- calls: _queue_wake
+-- changes: delayed_queue, queue_semaphore_permit, queue_semaphore_wait
+create or replace function _queue_permits_wake(in_name text, in_max bigint, in_now bigint) returns bigint
+    language plpgsql as $$
+declare
+    v_next bigint[];
+    v_alone boolean[];
+begin
+    select array_agg(n.entry), array_agg(n.alone) into v_next, v_alone
+    from (
+        select q.entry, q.alone
+        from (
+            select w.entry from queue_semaphore_wait w where w.name between in_name and in_name -- BETWEEN: ADR 13
+            order by w.name, w.entry limit in_max + 20) l,
+            lateral (
+                select m.entry, cardinality(m.semaphores) = 1 as alone from delayed_queue m
+                where m.entry between l.entry and l.entry and num_nonnulls(m.ready_at, m.due_at, m.reserved_at) = 0
+                for update skip locked) q
+        limit in_max) n;
+    v_next := v_next[: coalesce(array_position(v_alone, false) - 1, cardinality(v_next))];
+    if v_next <> '{}' then
+        delete from queue_semaphore_wait w where w.entry = any (v_next);
+        insert into queue_semaphore_permit (entry, name, until)
+        select n.entry, s.name, -in_now from unnest(v_next) n (entry), queue_semaphore s where s.name = in_name
+        on conflict on constraint queue_semaphore_permit_pkey do update set until = -in_now;
+        update delayed_queue q set ready_at = in_now where q.entry = any (v_next);
+        perform _queue_wake(k.p_kind, k.p_key)
+        from (select q.p_kind, min(q.p_key) as p_key from delayed_queue q where q.entry = any (v_next) group by 1) k;
+    end if;
+    return coalesce(cardinality(v_next), 0);
+end $$;
+--;
+comment on function _queue_permits_wake(text, bigint, bigint) is
+$$Wakes who is next in the line of a semaphore, all in a few statements, up to the first that names another one, which
+is left to _queue_permits_next.
+in_name: the semaphore. in_max: how many there is room for, at most 10000. in_now: the time of the call.
+Result: how many went to the ready line, each with a permit promised.
+Locks: the messages; what others have locked is passed over.
+differs: on MariaDB and MySQL it looks for room itself, in several lines at once.$$;
+--;
+-- calls: _queue_permits_lock, _queue_permits_room, _queue_permits_wake, _queue_wake
 -- changes: delayed_queue, queue_semaphore_permit, queue_semaphore_wait
 create or replace function _queue_permits_next(in_name text, in_kind text, in_max bigint, in_now bigint) returns bigint
     language plpgsql as $$
@@ -4015,18 +4043,26 @@ declare
     v_looks integer := 100;
     v_last bigint := -1;
     v_woken bigint := 0;
+    v_set bigint;
     v_wait record;
     v_row delayed_queue;
     v_lacks text;
 begin
+    loop -- most of them
+        exit when in_kind is not null or v_room <= 0 or v_woken >= in_max;
+        v_set := _queue_permits_wake(in_name, least(v_room, in_max - v_woken, 10000), in_now);
+        exit when v_set = 0;
+        v_room := v_room - v_set;
+        v_woken := v_woken + v_set;
+    end loop;
     while v_room > 0 and v_woken < in_max and v_looks > 0 loop
-        select l.entry into v_wait
+        select l.entry, l.p_kind into v_wait
         from (
-            (select w.entry from queue_semaphore_wait w
+            (select w.entry, w.p_kind from queue_semaphore_wait w
                 where in_kind is null and (w.name, w.entry) > (in_name, v_last) and w.name <= in_name
                 order by w.name, w.entry limit 1)
             union all
-            (select w.entry from queue_semaphore_wait w
+            (select w.entry, w.p_kind from queue_semaphore_wait w
                 where (w.p_kind, w.name, w.entry) > (in_kind, in_name, v_last)
                     and (w.p_kind, w.name) <= (in_kind, in_name)
                 order by w.p_kind, w.name, w.entry limit 1)) l;
@@ -4039,6 +4075,7 @@ begin
             where w.entry = v_last and not exists (
                 select from delayed_queue q where q.entry = v_last
                     and num_nonnulls(q.ready_at, q.due_at, q.reserved_at) = 0);
+            perform _queue_wake(v_wait.p_kind, null) where not found; -- who has locked it may be undone
             continue;
         end if;
         v_row.semaphores := array(
@@ -4073,7 +4110,7 @@ most. in_now: the time of the call.
 Result: how many went to the ready line, where they stand last of their priority.
 Locks: these messages, and their other semaphores; what others have locked stays as it is.$$;
 --;
--- calls: _queue_permits_lock, _queue_permits_next, _queue_setting
+-- calls: _queue_permits_lock, _queue_permits_next, _queue_permits_wake, _queue_setting
 -- changes: queue_semaphore_permit, queue_semaphore_wait
 create or replace function _queue_permits_settle(in_entries bigint[], in_names text[], in_wait boolean,
     in_now bigint) returns void
@@ -4083,6 +4120,7 @@ declare
     v_names text[];
     v_locked text[];
     v_name text;
+    v_freed bigint;
 begin
     if v_noted <> '{}' then -- by _queue_group_check
         perform set_config(_queue_setting('settle'), '', true);
@@ -4100,12 +4138,20 @@ begin
     if v_names = '{}' then
         return;
     end if;
-    v_locked := _queue_permits_lock(v_names, in_wait);
     delete from queue_semaphore_permit h
     where h.entry = any (in_entries) and not exists (
         select from delayed_queue q
         where q.entry between h.entry and h.entry and case when q.reserved_at is not null then q.scheduled_at > in_now
             else q.ready_at is not null and h.until < 0 end);
+    get diagnostics v_freed = row_count;
+    -- where as many go on to who is next, the number of permits that are taken stays, and nobody need be waited for
+    if v_freed > 0 and cardinality(v_names) = 1
+        and not (select s.lowered from queue_semaphore s where s.name = v_names[1])
+        and _queue_permits_wake(v_names[1], v_freed, in_now) = v_freed
+    then
+        return;
+    end if;
+    v_locked := _queue_permits_lock(v_names, in_wait);
     v_names := array(
         select n.name from unnest(v_names) n (name)
         where (n.name = any (v_locked) or (select s.name from queue_semaphore s where s.name = n.name) is null)
@@ -4132,7 +4178,8 @@ holds, or puts in what waits. After it a call puts in no key and waits for no me
 in_entries: these messages, as far as they are there. in_names: semaphores at which somebody may be next besides; NULL:
 none.
 in_wait: see _queue_permits_lock. in_now: the time of the call.
-Locks: the semaphores, in the order of their names; then as _queue_permits_next.$$;
+Locks: where each permit of one semaphore goes on to who is next, those messages alone; else the semaphores, in the
+order of their names; then as _queue_permits_next.$$;
 --;
 -- calls: _queue_permits_lock, _queue_permits_next
 create or replace function _queue_permits_look(in_kind text, in_max bigint,
@@ -4525,7 +4572,34 @@ is locked.
 in_kind: the kind. in_now: the time of the call.
 Result: ready, next_at, as _queue_ready; of 100 semaphores at the most.$$;
 --;
--- calls: _queue_end_undeliverable, _queue_misfit, _queue_permits_lock, _queue_permits_room, _queue_permits_settle
+-- changes: queue_semaphore_permit
+create or replace function _queue_permits_promised(in_tids tid[], in_names text[], in_until bigint) returns boolean
+    language plpgsql as $$
+declare
+    v_entries constant bigint[] := array(
+        select q.entry from delayed_queue q
+        where q.ctid = any (in_tids) and q.semaphores is not null and q.source_kind is null);
+    v_rows bigint;
+begin
+    if exists (select from queue_semaphore s where s.name = any (in_names) and s.lowered) then
+        return false;
+    end if;
+    update queue_semaphore_permit h set until = in_until where h.entry = any (v_entries) and h.until < 0;
+    get diagnostics v_rows = row_count;
+    return v_rows = (select sum(cardinality(q.semaphores)) from delayed_queue q where q.entry = any (v_entries));
+end $$;
+--;
+comment on function _queue_permits_promised(tid[], text[], bigint) is
+$$Messages that have all their permits promised are taken with these: nothing is given or freed, so no semaphore needs
+to be locked, and nobody waits for anybody. Who wants a permit that was promised takes the promise back, see
+_queue_permits_room.
+in_tids: row identifiers of the messages, locked already. in_names: their semaphores. in_until: when the holds end.
+Result: false: not all have; then _queue_permits_take sees to all of them.
+Locks: the permits.
+differs: MariaDB and MySQL needn't look at lowered: who gives a permit on shares the lock of the semaphore there.$$;
+--;
+-- calls: _queue_end_undeliverable, _queue_misfit, _queue_permits_lock, _queue_permits_promised, _queue_permits_room,
+--     _queue_permits_settle
 -- changes: delayed_queue, queue_semaphore_permit, queue_semaphore_wait
 create or replace function _queue_permits_take(in_tids tid[], in_kind queue_kind, in_until bigint, in_held boolean,
     in_now bigint, out tids tid[], out ended bigint[], out expired bigint, out held boolean,
@@ -4557,7 +4631,7 @@ begin
     v_names := array(
         select distinct a.name from delayed_queue q, unnest(q.semaphores) a (name)
         where q.ctid = any (tids) and q.source_kind is null);
-    if v_names = '{}' then
+    if v_names = '{}' or not in_held and _queue_permits_promised(tids, v_names, in_until) then
         return;
     end if;
     held := true;
@@ -4617,7 +4691,8 @@ whether the call has locked a semaphore before. in_now: the time of the call.
 Result: tids: those that can be delivered; ended: the entries of those that were ended, which the caller settles at its
 end; expired: how many holds ended with this; held: whether the call has locked a semaphore by now; passed: those that
 are left as they are, and that to take more finds again.
-Locks: the semaphores, in the order of their names; where it isn't the first time, what others have locked is left.$$;
+Locks: the permits where all were promised before; else the semaphores, in the order of their names; where it isn't the
+first time, what others have locked is left.$$;
 --;
 -- calls: _queue_blocked, _queue_permits_look, _queue_permits_take, _queue_setting, _queue_take, _queue_take_where
 create or replace function _queue_take_with_permits(in_kind queue_kind, in_max integer, in_now bigint, in_until bigint,
@@ -4751,23 +4826,27 @@ begin
     perform _queue_permits_lock(array[in_name], true);
     if in_capacity is null then
         delete from queue_semaphore s where s.name = in_name;
-        delete from queue_semaphore_permit h where h.name = in_name;
-    else
-        if not exists (select from queue_semaphore s where s.name = in_name) then -- made again: who holds has a permit
-            insert into queue_semaphore_permit (entry, name, until)
-            select q.entry, in_name, q.scheduled_at from delayed_queue q
-            where in_name = any (q.semaphores) and q.source_kind is null and q.reserved_at is not null
-                and q.scheduled_at > v_now;
-        end if;
-        insert into queue_semaphore as s (name, capacity) values (in_name, in_capacity)
-        on conflict on constraint queue_semaphore_pkey do update set capacity = excluded.capacity;
-        -- who was told that there is room, and for whom there is none any more, is told nothing
-        delete from queue_semaphore_permit h
-        where h.name = in_name and h.entry = any (array(
-            select o.entry from queue_semaphore_permit o where o.name = in_name and o.until < 0
-                order by o.until, o.entry desc
-            limit greatest((select count(*) from queue_semaphore_permit c where c.name = in_name) - in_capacity, 0)));
+    elsif not exists (select from queue_semaphore s where s.name = in_name) then -- made again: who holds has a permit
+        insert into queue_semaphore_permit (entry, name, until)
+        select q.entry, in_name, q.scheduled_at from delayed_queue q
+        where in_name = any (q.semaphores) and q.source_kind is null and q.reserved_at is not null
+            and q.scheduled_at > v_now
+        on conflict on constraint queue_semaphore_permit_pkey do nothing;
     end if;
+    -- who was told that there is room takes a permit without the lock of the semaphore: what there is no room for any
+    -- more is taken back
+    with o as (
+        select h.entry from queue_semaphore_permit h
+        where h.name = in_name and (h.until < 0 or in_capacity is null) order by h.until, h.entry desc
+        limit greatest((
+            select count(*) from queue_semaphore_permit c where c.name = in_name) - coalesce(in_capacity, 0), 0)
+        for update skip locked) -- who is taking one of them, or gives it back, is first
+    delete from queue_semaphore_permit h using o where h.entry = o.entry and h.name = in_name;
+    insert into queue_semaphore as s (name, capacity, lowered)
+    select in_name, in_capacity, count(*) > in_capacity from queue_semaphore_permit c where c.name = in_name
+    having in_capacity is not null
+    on conflict on constraint queue_semaphore_pkey
+        do update set capacity = excluded.capacity, lowered = excluded.lowered;
     perform _queue_permits_settle(null::bigint[], array[in_name], false, v_now);
 end $$;
 --;
@@ -4790,10 +4869,11 @@ Errors: PQ001 for name and capacity.
 Locks: the semaphore. All who take or give a permit of it wait for one another's transactions: keep those short.
 Where the idea comes from: Chapman's semaphores.$$;
 --;
--- calls: _queue_limits_name
+-- calls: _queue_setting
 create or replace function _queue_limited_until(in_kind queue_kind, in_now bigint) returns bigint language plpgsql as $$
 declare
-    v_state constant bigint[] := nullif(current_setting(_queue_limits_name(in_kind.p_kind), true), '')::bigint[];
+    v_state constant bigint[] := nullif(
+        current_setting(_queue_setting('limits ' || in_kind.p_kind), true), '')::bigint[];
     v_step constant numeric := 1000000000.0 * least(greatest(floor(in_kind.rate_per_second), 1),
         16) / in_kind.rate_per_second;
     v_until bigint;
@@ -4827,17 +4907,6 @@ $$Until when the limits of a kind let nothing be taken, for those that wait.
 in_kind: its settings. in_now: the time of the call.
 Result: when there is a token again; while all slots are taken, when one of their holds ends, within a second, since an
 event that one is free may have been left out (see _queue_wake_limited). NULL: there is room.$$;
---;
--- calls: _queue_setting
-create or replace function _queue_limits_name(in_kind text) returns text language sql as $$
-    select _queue_setting('limits ' || in_kind);
-$$;
---;
-comment on function _queue_limits_name(text) is
-$$The setting in which a session keeps what it has of the limits of a kind (see _queue_admit); see _queue_setting.
-in_kind: the kind.
-Result: the name of the setting.
-differs: only here, see _queue_cursor_name.$$;
 --;
 -- calls: _queue_integer, _queue_number, _queue_wake
 -- changes: delayed_queue, queue_bucket, queue_claim, queue_kind, queue_slot
@@ -5062,7 +5131,7 @@ Result: got: how many; back: those for which there was no part to give them to.
 A part saves a second of its tokens, or one and a half where that is more. Where the clock was set back it begins anew.
 Locks: the parts it takes from; those that others have locked are passed over.$$;
 --;
--- calls: _queue_lease_tokens, _queue_limits_name, _queue_slots
+-- calls: _queue_lease_tokens, _queue_setting, _queue_slots
 create or replace function _queue_admit(in_kind queue_kind, in_max integer, in_now bigint, out allowed integer,
     out state bigint[], out slots integer[], out numbers bigint[]) language plpgsql as $$
 declare
@@ -5071,7 +5140,8 @@ declare
     v_slots record;
 begin
     allowed := in_max;
-    state := coalesce(nullif(current_setting(_queue_limits_name(in_kind.p_kind), true), '')::bigint[], '{0, 0, 0}');
+    state := coalesce(nullif(current_setting(_queue_setting('limits ' || in_kind.p_kind), true), '')::bigint[],
+        '{0, 0, 0}');
     if in_kind.rate_per_second is not null then
         v_age := in_now - state[3];
         allowed := case when v_age between 0 and 1000000 then least(in_max, state[2]) else 0 end;
@@ -5106,7 +5176,7 @@ the last quarter of a second; it keeps them for a second, and gives back what is
 numbers: the slots, see _queue_slots; NULL: the kind has none.
 Locks: as _queue_lease_tokens and _queue_slots.$$;
 --;
--- calls: _queue_limits_name
+-- calls: _queue_setting
 -- changes: queue_claim, queue_slot
 create or replace function _queue_admitted(in_kind queue_kind, in_state bigint[], in_slots integer[],
     in_numbers bigint[], in_receipts text[], in_now bigint) returns void language plpgsql as $$
@@ -5132,7 +5202,7 @@ begin
             where c.p_kind = in_kind.p_kind and c.slot = o.slot and c.number >= o.kept and c.number < o.number;
         end if;
     end if;
-    perform set_config(_queue_limits_name(in_kind.p_kind), in_state::text, false);
+    perform set_config(_queue_setting('limits ' || in_kind.p_kind), in_state::text, false);
 end $$;
 --;
 comment on function _queue_admitted(queue_kind, bigint[], integer[], bigint[], text[], bigint) is
@@ -8837,38 +8907,28 @@ create or replace function queue_prune(in_max_rows bigint default null, out prun
     language plpgsql security definer set search_path from current set enable_seqscan = off as $$
 declare
     v_now constant bigint := queue_now();
-    v_left bigint := coalesce(in_max_rows, 10000);
+    v_most bigint := coalesce(in_max_rows, 10000);
     v_kind text := '';
-    v_rows bigint;
     v_found record;
     v_mended text;
 begin
-    perform _queue_check_count(v_left, 'max_rows', 1000000::bigint);
+    perform _queue_check_count(v_most, 'max_rows', 1000000::bigint);
     foreach v_mended in array _queue_mend_sequences() loop
         raise warning using message = v_mended, hint = 'Its numbers go on behind them now; see docs/replication.md.';
     end loop;
-    pruned := _queue_fold_counts(v_left);
-    v_rows := _queue_stage_prune(v_now, v_left);
-    pruned := pruned + v_rows;
-    v_left := v_left - v_rows;
-    v_rows := _queue_expire(v_now, greatest(v_left, 1));
-    pruned := pruned + v_rows;
-    v_left := v_left - v_rows;
-    v_rows := _queue_prune_groups(v_now, greatest(v_left, 1));
-    pruned := pruned + v_rows;
-    v_left := v_left - v_rows;
-    v_rows := _queue_prune_terms(greatest(v_left, 1));
-    pruned := pruned + v_rows;
-    v_left := v_left - v_rows;
+    pruned := _queue_fold_counts(v_most);
+    v_most := v_most + pruned;
+    pruned := pruned + _queue_stage_prune(v_now, v_most - pruned);
+    pruned := pruned + _queue_expire(v_now, greatest(v_most - pruned, 1));
+    pruned := pruned + _queue_prune_groups(v_now, greatest(v_most - pruned, 1));
+    pruned := pruned + _queue_prune_terms(greatest(v_most - pruned, 1));
     loop
         v_kind := least( -- ADR 13
             (select h.p_kind from queue_history h where h.p_kind > v_kind order by h.p_kind limit 1),
             (select d.p_kind from queue_dedup d where d.p_kind > v_kind order by d.p_kind limit 1),
             (select l.p_kind from queue_log l where l.p_kind > v_kind order by l.p_kind limit 1));
-        exit when v_kind is null or v_left <= 0;
-        v_rows := _queue_prune_kind(v_kind, v_now, v_left);
-        pruned := pruned + v_rows;
-        v_left := v_left - v_rows;
+        exit when v_kind is null or v_most <= pruned;
+        pruned := pruned + _queue_prune_kind(v_kind, v_now, v_most - pruned);
     end loop;
     perform _queue_permits_sweep(v_now);
     perform _queue_drain_inbox_left(1000::bigint);
@@ -9225,7 +9285,6 @@ revoke all on function
     _queue_batch_done(text, bigint, bigint, text, text),
     _queue_boolean(jsonb, text),
     _queue_blocked(tid[]),
-    _queue_cursor_name(text),
     _queue_bury(bigint, text, bigint),
     _queue_check_ack(jsonb),
     _queue_check_batch(text, text, bigint),
@@ -9281,7 +9340,6 @@ revoke all on function
     _queue_last_tick(queue_recurring, bigint),
     _queue_lease_tokens(text, numeric, integer, integer, bigint, bigint),
     _queue_limited_until(queue_kind, bigint),
-    _queue_limits_name(text),
     _queue_line(text, text[], text[], boolean, boolean),
     _queue_line_up(bigint[]),
     _queue_events(jsonb),
@@ -9322,7 +9380,6 @@ revoke all on function
     _queue_put(delayed_queue, text, bigint, bigint),
     _queue_put_inbox_rows(bigint, bigint, bigint, boolean, boolean),
     _queue_put_onto(delayed_queue, text, bigint),
-    _queue_put_pending(delayed_queue, bigint),
     _queue_shared_cursor(text, bigint),
     _queue_ready(text, bigint),
     _queue_ready_onward(text, bigint, queue_cursor),
@@ -9341,11 +9398,13 @@ revoke all on function
     _queue_permits_lock(text[], boolean),
     _queue_permits_look(text, bigint, bigint),
     _queue_permits_next(text, text, bigint, bigint),
+    _queue_permits_promised(tid[], text[], bigint),
     _queue_permits_ready(text, bigint),
     _queue_permits_room(text, boolean, bigint),
     _queue_permits_settle(bigint[], text[], boolean, bigint),
     _queue_permits_sweep(bigint),
     _queue_permits_take(tid[], queue_kind, bigint, boolean, bigint),
+    _queue_permits_wake(text, bigint, bigint),
     _queue_slots(text, integer, integer, integer, bigint),
     _queue_slots_free(text, integer[], bigint),
     _queue_stage_prune(bigint, bigint),

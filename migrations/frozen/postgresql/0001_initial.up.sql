@@ -170,7 +170,7 @@ alter table queue_count replica identity full;
 -- Where a scan of a kind begins, see _queue_take. A session to which the scan from the start has become slow keeps one
 -- as a setting of its own, a row of this table as text; here stand those that it leaves for sessions that have none.
 -- Only ever appended and deleted; the newest row counts. Who changes the columns changes the name of the setting too
--- (_queue_cursor_name).
+-- (_queue_setting).
 create table queue_cursor (
     id            bigint generated always as identity,
     p_kind        text collate "C" not null,
@@ -844,10 +844,13 @@ comment on table queue_group_member is 'Members of groups; look at it through th
 -- so that an old snapshot can't miss it.
 create table queue_semaphore (
     name     text collate "C" constraint queue_semaphore_pkey primary key,  -- serves: queue_push, queue_reserve, queue_ack
-    capacity bigint not null
+    capacity bigint not null,
+    lowered  boolean not null default false
 ) with (fillfactor = 50);
 --;
 comment on table queue_semaphore is 'Semaphores; look at them through the view queue_semaphores, change them through queue_semaphore. (pyqueue_sql)';
+--;
+comment on column queue_semaphore.lowered is 'More permits may be taken than there are, since the capacity was lowered: each that is given back is counted.';
 --;
 -- The permits that are taken: by a message that is held, until its hold ends, or by one that stands in the ready line
 -- and was told that there is room (until is the time of that, negated).

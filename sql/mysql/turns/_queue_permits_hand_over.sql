@@ -6,15 +6,15 @@ permits that are taken stays, so it is enough to share the lock of the semaphore
 wait for others that do.
 in_entry: the message. in_name: the semaphore. in_now: the time of the call.
 out_done: false where that is not enough: it is still there, or has no permit, nobody waits, or who is next lacks
-another, or the capacity is less than what is taken: then _queue_permits_settle does it.
+another, or the capacity was lowered: then _queue_permits_settle does it.
 Locks: the semaphore, shared, where nobody has it alone; the permit, and the next message; what others have locked is
 passed over.
-differs: PostgreSQL always has the semaphore alone; a statement costs less there.'
+differs: on PostgreSQL it is a part of _queue_permits_settle, for any number of messages.'
 hand: begin
-    declare v_there, v_permit, v_capacity, v_taken, v_last, v_next bigint;
+    declare v_there, v_permit, v_last, v_next bigint;
     declare v_looks int default 20;
     declare v_names longtext character set utf8mb4;
-    declare v_waits boolean;
+    declare v_waits, v_lowered boolean;
     declare continue handler for not found begin end;
     set out_done = false;
     select q.entry into v_there from delayed_queue q where q.entry = in_entry;
@@ -25,11 +25,9 @@ hand: begin
         leave hand;
     end if;
     -- who counts the permits has it alone
-    select s.capacity into v_capacity from queue_semaphore s
+    select s.lowered into v_lowered from queue_semaphore s
     where s.name = in_name /*!80000 for share of s skip locked *//*M!100600 lock in share mode skip locked */;
-    select count(*) into v_taken from queue_semaphore_permit h force index (queue_semaphore_permit_name)
-        where h.name = in_name;
-    if v_taken <= v_capacity then
+    if not v_lowered then
         select h.entry into v_permit from queue_semaphore_permit h
             where h.entry = in_entry and h.name = in_name for update;
     end if;

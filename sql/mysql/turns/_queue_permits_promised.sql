@@ -7,7 +7,7 @@ see _queue_permits_room.
 in_entries: a JSON array of their entries, locked already. in_until: when the holds end.
 out_done: false: not all have; then _queue_permits_take sees to all of them.
 Locks: the permits.
-differs: PostgreSQL always locks the semaphores; a statement costs less there.'
+differs: PostgreSQL''s looks whether the capacity was lowered, since who gives a permit on locks nothing there.'
 begin
     declare v_wants int;
     select coalesce(sum(json_length(q.semaphores)), 0) into v_wants

@@ -1,4 +1,4 @@
--- changes: queue_semaphore_permit
+-- changes: queue_semaphore, queue_semaphore_permit
 create procedure _queue_permits_room(in in_name varchar(100) collate exact, in in_all boolean, in in_now bigint,
     out out_room bigint)
     comment 'How many permits of a semaphore are free; those of holds that have expired, or whose message has gone, are
@@ -13,6 +13,7 @@ differs: the result is out_room; what is not to count is taken back.'
 begin
     declare v_entry, v_found, v_held, v_taken bigint;
     declare v_old longtext character set utf8mb4;
+    declare v_lowered boolean;
     declare c cursor for
         select h.entry from queue_semaphore_permit h force index (queue_semaphore_permit_name)
         where h.name = in_name and h.until between 0 and in_now order by h.until limit 100;
@@ -39,7 +40,11 @@ begin
         where h.name = in_name lock in share mode;
     end if;
     set out_room = null;
-    select s.capacity - v_taken into out_room from queue_semaphore s where s.name = in_name for update;
+    select s.capacity - v_taken, s.lowered into out_room, v_lowered from queue_semaphore s
+    where s.name = in_name for update;
+    if v_lowered and out_room >= 0 then
+        update queue_semaphore s set s.lowered = false where s.name = in_name;
+    end if;
     if out_room <= 0 and not in_all then
         -- taken back, not passed over: who takes such a message by its promise does so without the lock of the
         -- semaphore

@@ -9,7 +9,7 @@ there. in_now: the time of the call.
 out_lines: those in whose lines somebody waits, in the caller''s transaction all, a JSON array; NULL: none. out_done:
 false: it is left to _queue_permits_next, and nobody was woken.
 Locks: the messages; what others have locked stays as it is.
-differs: PostgreSQL has _queue_permits_next alone; a statement costs less there.'
+differs: PostgreSQL''s wakes as many in one line as it is told that there is room for.'
 begin
     declare v_found, v_next, v_picked longtext character set utf8mb4;
     declare v_name varchar(100) collate exact;

@@ -58,6 +58,7 @@ begin
                     straight_join queue_semaphore_permit h force index (primary) on h.entry = j.entry
                         and h.name = in_name;
             end if;
+            update queue_semaphore s set s.lowered = v_more > coalesce(json_length(v_over), 0) where s.name = in_name;
         end if;
         call _queue_permits_settle(null, json_array(in_name), false, v_now);
     end atomic;

@@ -1,9 +1,9 @@
--- calls: _queue_cursor_name, _queue_effort, _queue_find_expired, _queue_keep_cursor, _queue_look_back,
---     _queue_promote, _queue_scan, _queue_shared_cursor, _queue_ticks
+-- calls: _queue_effort, _queue_find_expired, _queue_keep_cursor, _queue_look_back, _queue_promote, _queue_scan,
+--     _queue_setting, _queue_shared_cursor, _queue_ticks
 create or replace function _queue_take(in_kind text, in_max integer, in_now bigint, out tids tid[], out expired bigint,
     out slow boolean) language plpgsql as $$
 declare
-    v_name constant text := _queue_cursor_name(in_kind);
+    v_name constant text := _queue_setting('cursor ' || in_kind);
     v_text constant text := current_setting(v_name, true);
     v_cursor queue_cursor := nullif(v_text, '')::queue_cursor;
     v_from text := 'start';

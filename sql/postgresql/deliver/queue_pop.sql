@@ -1,6 +1,6 @@
 -- calls: _queue_admit, _queue_admitted, _queue_advance, _queue_check_count, _queue_check_kind, _queue_check_options,
---     _queue_check_roles, _queue_check_writable, _queue_cursor_name, _queue_defaults, _queue_deliver, _queue_effort,
---     _queue_keep_cursor, _queue_no_look_is_due, _queue_ticks, _queue_upkeep, _queue_use, _queue_where, queue_now
+--     _queue_check_roles, _queue_check_writable, _queue_defaults, _queue_deliver, _queue_effort, _queue_keep_cursor,
+--     _queue_no_look_is_due, _queue_setting, _queue_ticks, _queue_upkeep, _queue_use, _queue_where, queue_now
 -- changes: delayed_queue, queue_count
 create or replace function queue_pop(in_kind text, in_max_messages integer default null, in_options jsonb default null)
     returns table (p_kind text, p_key text, payload jsonb, payload_bytes bytea, headers jsonb,
@@ -11,7 +11,7 @@ create or replace function queue_pop(in_kind text, in_max_messages integer defau
     set enable_seqscan = off set enable_hashjoin = off as $$
 declare
     v_now constant bigint := queue_now(); v_ticks constant bigint := _queue_ticks();
-    v_name constant text := _queue_cursor_name(in_kind);
+    v_name constant text := _queue_setting('cursor ' || in_kind);
     v_text constant text := current_setting(v_name, true);
     v_cursor queue_cursor := nullif(v_text, '')::queue_cursor; v_quiet constant boolean := v_cursor.ranks is null;
     v_left integer := coalesce(in_max_messages, 1); v_rows integer := 0;

@@ -1,7 +1,7 @@
 -- calls: _queue_admit, _queue_admitted, _queue_check_count, _queue_check_kind, _queue_check_options,
---     _queue_check_roles, _queue_check_writable, _queue_cursor_name, _queue_defaults, _queue_deliver, _queue_effort,
---     _queue_fail, _queue_keep_cursor, _queue_no_look_is_due, _queue_number, _queue_ticks, _queue_upkeep, _queue_use,
---     _queue_where, queue_now
+--     _queue_check_roles, _queue_check_writable, _queue_defaults, _queue_deliver, _queue_effort, _queue_fail,
+--     _queue_keep_cursor, _queue_no_look_is_due, _queue_number, _queue_setting, _queue_ticks, _queue_upkeep,
+--     _queue_use, _queue_where, queue_now
 -- changes: delayed_queue, queue_hold
 create or replace function queue_reserve(in_kind text, in_worker text default null,
     in_max_messages integer default null, in_options jsonb default null)
@@ -14,7 +14,7 @@ declare
     v_now constant bigint := queue_now(); v_ticks constant bigint := _queue_ticks();
     v_worker constant text := coalesce(in_worker, left(session_user, 180) || '/' || pg_backend_pid());
     v_seed constant bytea := uuid_send(gen_random_uuid()); -- one a call: it takes 4 µs
-    v_name constant text := _queue_cursor_name(in_kind);
+    v_name constant text := _queue_setting('cursor ' || in_kind);
     v_text constant text := current_setting(v_name, true);
     v_cursor queue_cursor := nullif(v_text, '')::queue_cursor; v_quiet constant boolean := v_cursor.ranks is null;
     v_left integer := coalesce(in_max_messages, 1);

@@ -1,4 +1,4 @@
--- calls: _queue_advance, _queue_log_open, _queue_put_pending, _queue_wake_limited
+-- calls: _queue_advance, _queue_log_open, _queue_newest, _queue_put, _queue_wake_limited
 -- changes: delayed_queue, queue_count, queue_dedup, queue_history, queue_log
 create or replace function _queue_end(in_entries bigint[], in_secrets bytea[], in_outcome text, in_to_kind text,
     in_now bigint, out places bigint[], out guarded bigint[]) language plpgsql as $$
@@ -67,7 +67,14 @@ begin
         if in_outcome is not null then
             v_again.member := null;
         end if;
-        perform _queue_put_pending(v_again, in_now);
+        v_again := _queue_newest(v_again);
+        v_again.scheduled_at := greatest((v_again.pending ->> 'scheduled_at')::bigint, in_now);
+        v_again.attempts := 0;
+        -- nobody comes or goes in its line until this commits, since its first has just ended; the next is first by now
+        select bool_or(true) into v_again.order_waits from delayed_queue f
+        where f.p_kind = v_again.p_kind and f.order_key = v_again.order_key and f.order_key is not null
+            and f.order_waits is null;
+        perform _queue_put(v_again, 'ignore', null::bigint, in_now);
     end loop;
 end $$;
 

@@ -1,4 +1,4 @@
--- calls: _queue_lease_tokens, _queue_limits_name, _queue_slots
+-- calls: _queue_lease_tokens, _queue_setting, _queue_slots
 create or replace function _queue_admit(in_kind queue_kind, in_max integer, in_now bigint, out allowed integer,
     out state bigint[], out slots integer[], out numbers bigint[]) language plpgsql as $$
 declare
@@ -7,7 +7,8 @@ declare
     v_slots record;
 begin
     allowed := in_max;
-    state := coalesce(nullif(current_setting(_queue_limits_name(in_kind.p_kind), true), '')::bigint[], '{0, 0, 0}');
+    state := coalesce(nullif(current_setting(_queue_setting('limits ' || in_kind.p_kind), true), '')::bigint[],
+        '{0, 0, 0}');
     if in_kind.rate_per_second is not null then
         v_age := in_now - state[3];
         allowed := case when v_age between 0 and 1000000 then least(in_max, state[2]) else 0 end;

@@ -1,4 +1,4 @@
--- calls: _queue_limits_name
+-- calls: _queue_setting
 -- changes: queue_claim, queue_slot
 create or replace function _queue_admitted(in_kind queue_kind, in_state bigint[], in_slots integer[],
     in_numbers bigint[], in_receipts text[], in_now bigint) returns void language plpgsql as $$
@@ -24,7 +24,7 @@ begin
             where c.p_kind = in_kind.p_kind and c.slot = o.slot and c.number >= o.kept and c.number < o.number;
         end if;
     end if;
-    perform set_config(_queue_limits_name(in_kind.p_kind), in_state::text, false);
+    perform set_config(_queue_setting('limits ' || in_kind.p_kind), in_state::text, false);
 end $$;
 
 comment on function _queue_admitted(queue_kind, bigint[], integer[], bigint[], text[], bigint) is

@@ -1,7 +1,8 @@
--- calls: _queue_limits_name
+-- calls: _queue_setting
 create or replace function _queue_limited_until(in_kind queue_kind, in_now bigint) returns bigint language plpgsql as $$
 declare
-    v_state constant bigint[] := nullif(current_setting(_queue_limits_name(in_kind.p_kind), true), '')::bigint[];
+    v_state constant bigint[] := nullif(
+        current_setting(_queue_setting('limits ' || in_kind.p_kind), true), '')::bigint[];
     v_step constant numeric := 1000000000.0 * least(greatest(floor(in_kind.rate_per_second), 1),
         16) / in_kind.rate_per_second;
     v_until bigint;

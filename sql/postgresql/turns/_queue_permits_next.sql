@@ -1,4 +1,4 @@
--- calls: _queue_permits_lock, _queue_permits_room, _queue_wake
+-- calls: _queue_permits_lock, _queue_permits_room, _queue_permits_wake, _queue_wake
 -- changes: delayed_queue, queue_semaphore_permit, queue_semaphore_wait
 create or replace function _queue_permits_next(in_name text, in_kind text, in_max bigint, in_now bigint) returns bigint
     language plpgsql as $$
@@ -7,18 +7,26 @@ declare
     v_looks integer := 100;
     v_last bigint := -1;
     v_woken bigint := 0;
+    v_set bigint;
     v_wait record;
     v_row delayed_queue;
     v_lacks text;
 begin
+    loop -- most of them
+        exit when in_kind is not null or v_room <= 0 or v_woken >= in_max;
+        v_set := _queue_permits_wake(in_name, least(v_room, in_max - v_woken, 10000), in_now);
+        exit when v_set = 0;
+        v_room := v_room - v_set;
+        v_woken := v_woken + v_set;
+    end loop;
     while v_room > 0 and v_woken < in_max and v_looks > 0 loop
-        select l.entry into v_wait
+        select l.entry, l.p_kind into v_wait
         from (
-            (select w.entry from queue_semaphore_wait w
+            (select w.entry, w.p_kind from queue_semaphore_wait w
                 where in_kind is null and (w.name, w.entry) > (in_name, v_last) and w.name <= in_name
                 order by w.name, w.entry limit 1)
             union all
-            (select w.entry from queue_semaphore_wait w
+            (select w.entry, w.p_kind from queue_semaphore_wait w
                 where (w.p_kind, w.name, w.entry) > (in_kind, in_name, v_last)
                     and (w.p_kind, w.name) <= (in_kind, in_name)
                 order by w.p_kind, w.name, w.entry limit 1)) l;
@@ -31,6 +39,7 @@ begin
             where w.entry = v_last and not exists (
                 select from delayed_queue q where q.entry = v_last
                     and num_nonnulls(q.ready_at, q.due_at, q.reserved_at) = 0);
+            perform _queue_wake(v_wait.p_kind, null) where not found; -- who has locked it may be undone
             continue;
         end if;
         v_row.semaphores := array(

@@ -1,4 +1,4 @@
--- calls: _queue_permits_lock, _queue_permits_next, _queue_setting
+-- calls: _queue_permits_lock, _queue_permits_next, _queue_permits_wake, _queue_setting
 -- changes: queue_semaphore_permit, queue_semaphore_wait
 create or replace function _queue_permits_settle(in_entries bigint[], in_names text[], in_wait boolean,
     in_now bigint) returns void
@@ -8,6 +8,7 @@ declare
     v_names text[];
     v_locked text[];
     v_name text;
+    v_freed bigint;
 begin
     if v_noted <> '{}' then -- by _queue_group_check
         perform set_config(_queue_setting('settle'), '', true);
@@ -25,12 +26,20 @@ begin
     if v_names = '{}' then
         return;
     end if;
-    v_locked := _queue_permits_lock(v_names, in_wait);
     delete from queue_semaphore_permit h
     where h.entry = any (in_entries) and not exists (
         select from delayed_queue q
         where q.entry between h.entry and h.entry and case when q.reserved_at is not null then q.scheduled_at > in_now
             else q.ready_at is not null and h.until < 0 end);
+    get diagnostics v_freed = row_count;
+    -- where as many go on to who is next, the number of permits that are taken stays, and nobody need be waited for
+    if v_freed > 0 and cardinality(v_names) = 1
+        and not (select s.lowered from queue_semaphore s where s.name = v_names[1])
+        and _queue_permits_wake(v_names[1], v_freed, in_now) = v_freed
+    then
+        return;
+    end if;
+    v_locked := _queue_permits_lock(v_names, in_wait);
     v_names := array(
         select n.name from unnest(v_names) n (name)
         where (n.name = any (v_locked) or (select s.name from queue_semaphore s where s.name = n.name) is null)
@@ -57,4 +66,5 @@ holds, or puts in what waits. After it a call puts in no key and waits for no me
 in_entries: these messages, as far as they are there. in_names: semaphores at which somebody may be next besides; NULL:
 none.
 in_wait: see _queue_permits_lock. in_now: the time of the call.
-Locks: the semaphores, in the order of their names; then as _queue_permits_next.$$;
+Locks: where each permit of one semaphore goes on to who is next, those messages alone; else the semaphores, in the
+order of their names; then as _queue_permits_next.$$;

@@ -1,4 +1,5 @@
--- calls: _queue_end_undeliverable, _queue_misfit, _queue_permits_lock, _queue_permits_room, _queue_permits_settle
+-- calls: _queue_end_undeliverable, _queue_misfit, _queue_permits_lock, _queue_permits_promised, _queue_permits_room,
+--     _queue_permits_settle
 -- changes: delayed_queue, queue_semaphore_permit, queue_semaphore_wait
 create or replace function _queue_permits_take(in_tids tid[], in_kind queue_kind, in_until bigint, in_held boolean,
     in_now bigint, out tids tid[], out ended bigint[], out expired bigint, out held boolean,
@@ -30,7 +31,7 @@ begin
     v_names := array(
         select distinct a.name from delayed_queue q, unnest(q.semaphores) a (name)
         where q.ctid = any (tids) and q.source_kind is null);
-    if v_names = '{}' then
+    if v_names = '{}' or not in_held and _queue_permits_promised(tids, v_names, in_until) then
         return;
     end if;
     held := true;
@@ -90,4 +91,5 @@ whether the call has locked a semaphore before. in_now: the time of the call.
 Result: tids: those that can be delivered; ended: the entries of those that were ended, which the caller settles at its
 end; expired: how many holds ended with this; held: whether the call has locked a semaphore by now; passed: those that
 are left as they are, and that to take more finds again.
-Locks: the semaphores, in the order of their names; where it isn't the first time, what others have locked is left.$$;
+Locks: the permits where all were promised before; else the semaphores, in the order of their names; where it isn't the
+first time, what others have locked is left.$$;

@@ -16,23 +16,27 @@ begin
     perform _queue_permits_lock(array[in_name], true);
     if in_capacity is null then
         delete from queue_semaphore s where s.name = in_name;
-        delete from queue_semaphore_permit h where h.name = in_name;
-    else
-        if not exists (select from queue_semaphore s where s.name = in_name) then -- made again: who holds has a permit
-            insert into queue_semaphore_permit (entry, name, until)
-            select q.entry, in_name, q.scheduled_at from delayed_queue q
-            where in_name = any (q.semaphores) and q.source_kind is null and q.reserved_at is not null
-                and q.scheduled_at > v_now;
-        end if;
-        insert into queue_semaphore as s (name, capacity) values (in_name, in_capacity)
-        on conflict on constraint queue_semaphore_pkey do update set capacity = excluded.capacity;
-        -- who was told that there is room, and for whom there is none any more, is told nothing
-        delete from queue_semaphore_permit h
-        where h.name = in_name and h.entry = any (array(
-            select o.entry from queue_semaphore_permit o where o.name = in_name and o.until < 0
-                order by o.until, o.entry desc
-            limit greatest((select count(*) from queue_semaphore_permit c where c.name = in_name) - in_capacity, 0)));
+    elsif not exists (select from queue_semaphore s where s.name = in_name) then -- made again: who holds has a permit
+        insert into queue_semaphore_permit (entry, name, until)
+        select q.entry, in_name, q.scheduled_at from delayed_queue q
+        where in_name = any (q.semaphores) and q.source_kind is null and q.reserved_at is not null
+            and q.scheduled_at > v_now
+        on conflict on constraint queue_semaphore_permit_pkey do nothing;
     end if;
+    -- who was told that there is room takes a permit without the lock of the semaphore: what there is no room for any
+    -- more is taken back
+    with o as (
+        select h.entry from queue_semaphore_permit h
+        where h.name = in_name and (h.until < 0 or in_capacity is null) order by h.until, h.entry desc
+        limit greatest((
+            select count(*) from queue_semaphore_permit c where c.name = in_name) - coalesce(in_capacity, 0), 0)
+        for update skip locked) -- who is taking one of them, or gives it back, is first
+    delete from queue_semaphore_permit h using o where h.entry = o.entry and h.name = in_name;
+    insert into queue_semaphore as s (name, capacity, lowered)
+    select in_name, in_capacity, count(*) > in_capacity from queue_semaphore_permit c where c.name = in_name
+    having in_capacity is not null
+    on conflict on constraint queue_semaphore_pkey
+        do update set capacity = excluded.capacity, lowered = excluded.lowered;
     perform _queue_permits_settle(null::bigint[], array[in_name], false, v_now);
 end $$;
 

@@ -5,38 +5,28 @@ create or replace function queue_prune(in_max_rows bigint default null, out prun
     language plpgsql security definer set search_path from current set enable_seqscan = off as $$
 declare
     v_now constant bigint := queue_now();
-    v_left bigint := coalesce(in_max_rows, 10000);
+    v_most bigint := coalesce(in_max_rows, 10000);
     v_kind text := '';
-    v_rows bigint;
     v_found record;
     v_mended text;
 begin
-    perform _queue_check_count(v_left, 'max_rows', 1000000::bigint);
+    perform _queue_check_count(v_most, 'max_rows', 1000000::bigint);
     foreach v_mended in array _queue_mend_sequences() loop
         raise warning using message = v_mended, hint = 'Its numbers go on behind them now; see docs/replication.md.';
     end loop;
-    pruned := _queue_fold_counts(v_left);
-    v_rows := _queue_stage_prune(v_now, v_left);
-    pruned := pruned + v_rows;
-    v_left := v_left - v_rows;
-    v_rows := _queue_expire(v_now, greatest(v_left, 1));
-    pruned := pruned + v_rows;
-    v_left := v_left - v_rows;
-    v_rows := _queue_prune_groups(v_now, greatest(v_left, 1));
-    pruned := pruned + v_rows;
-    v_left := v_left - v_rows;
-    v_rows := _queue_prune_terms(greatest(v_left, 1));
-    pruned := pruned + v_rows;
-    v_left := v_left - v_rows;
+    pruned := _queue_fold_counts(v_most);
+    v_most := v_most + pruned;
+    pruned := pruned + _queue_stage_prune(v_now, v_most - pruned);
+    pruned := pruned + _queue_expire(v_now, greatest(v_most - pruned, 1));
+    pruned := pruned + _queue_prune_groups(v_now, greatest(v_most - pruned, 1));
+    pruned := pruned + _queue_prune_terms(greatest(v_most - pruned, 1));
     loop
         v_kind := least( -- ADR 13
             (select h.p_kind from queue_history h where h.p_kind > v_kind order by h.p_kind limit 1),
             (select d.p_kind from queue_dedup d where d.p_kind > v_kind order by d.p_kind limit 1),
             (select l.p_kind from queue_log l where l.p_kind > v_kind order by l.p_kind limit 1));
-        exit when v_kind is null or v_left <= 0;
-        v_rows := _queue_prune_kind(v_kind, v_now, v_left);
-        pruned := pruned + v_rows;
-        v_left := v_left - v_rows;
+        exit when v_kind is null or v_most <= pruned;
+        pruned := pruned + _queue_prune_kind(v_kind, v_now, v_most - pruned);
     end loop;
     perform _queue_permits_sweep(v_now);
     perform _queue_drain_inbox_left(1000::bigint);

@@ -1,4 +1,4 @@
--- calls: _queue_cursor_name, _queue_limited_until, _queue_permits_ready, _queue_ready_onward, _queue_shared_cursor
+-- calls: _queue_limited_until, _queue_permits_ready, _queue_ready_onward, _queue_setting, _queue_shared_cursor
 create or replace function _queue_ready(in_kind text, in_now bigint, out ready boolean,
     out next_at bigint) language plpgsql as $$
 declare
@@ -31,7 +31,7 @@ begin
         ready := true;
         return;
     end if;
-    v_cursor := nullif(current_setting(_queue_cursor_name(in_kind), true), '')::queue_cursor;
+    v_cursor := nullif(current_setting(_queue_setting('cursor ' || in_kind), true), '')::queue_cursor;
     if v_cursor.p_kind is null then
         v_cursor := _queue_shared_cursor(in_kind, in_now);
     end if;
