@@ -100,6 +100,25 @@ class Server:
                 cursor.execute(f"drop database if exists `{name}`")
 
 
+def frozen(tree: Path, mutant: Mutant) -> tuple[Path, tuple[str, str]]:
+    """Return where the frozen text of a tree has what is changed, and that text without and with the mutant.
+
+    Raises:
+        LookupError: nowhere.
+    """
+    (start, end), dialect = mutant.around, mutant.file.split("/")[1]
+    old = mutant.source[start:end]
+    new = mutant.source[start : mutant.start] + mutant.text + mutant.source[mutant.end : end]
+    if dialect == "mysql":
+        # with how it goes on, since what ends in a statement is taken for the whole of a routine
+        old, new = (expand(text + "end" * text.endswith("\n")) for text in (old, new))
+    for path in (tree / "migrations/frozen" / dialect).glob(f"{REVISION}.*.sql"):
+        text = path.read_text(encoding="utf-8")
+        if old in text and not path.name.endswith(".down.sql"):
+            return path, (text, text.replace(old, new, 1))
+    raise LookupError(f"{mutant.name}: the frozen text has no such routine; freeze it first")
+
+
 class Place:
     """A copy of the tree, and a server.
 
@@ -127,7 +146,7 @@ class Place:
         """Have the mutant in the tree."""
         texts = {self.tree / mutant.file: (mutant.source, mutant.mutated)}
         if mutant.file.startswith("sql/"):
-            texts |= dict(self._frozen(mutant))
+            texts |= dict([frozen(self.tree, mutant)])
         for path, (_, text) in texts.items():
             path.write_text(text, encoding="utf-8")
         try:
@@ -135,20 +154,6 @@ class Place:
         finally:
             for path, (text, _) in texts.items():
                 path.write_text(text, encoding="utf-8")
-
-    def _frozen(self, mutant: Mutant) -> Iterator[tuple[Path, tuple[str, str]]]:
-        """Give the frozen text without and with the mutant in it."""
-        (start, end), dialect = mutant.around, mutant.file.split("/")[1]
-        old = mutant.source[start:end]
-        new = mutant.source[start : mutant.start] + mutant.text + mutant.source[mutant.end : end]
-        if dialect == "mysql":
-            old, new = expand(old), expand(new)
-        for path in (self.tree / "migrations/frozen" / dialect).glob(f"{REVISION}.*.sql"):
-            text = path.read_text(encoding="utf-8")
-            if old in text and not path.name.endswith(".down.sql"):
-                yield path, (text, text.replace(old, new, 1))
-                return
-        raise LookupError(f"{mutant.name}: the frozen text has no such routine; freeze it first")
 
     def run(self, arguments: list[str], variables: dict[str, str], seconds: float | None) -> bool | None:
         """Run pytest in the tree.
