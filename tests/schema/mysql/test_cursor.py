@@ -11,9 +11,12 @@ from typing import TYPE_CHECKING, Any
 
 import pytest
 
+from pyqueue_sql.testing import clock_mysql
 from tests.conformance.steps import SECOND, keys, take
 
 if TYPE_CHECKING:
+    from collections.abc import Callable, Iterator
+
     from tests.conformance.fixtures import Connect
     from tests.conformance.harness import Clock, Harness, Session
 
@@ -31,7 +34,9 @@ def path(session: Session) -> str:
     return session.execute("select concat('$.k', hex(concat(database(), '.mail')))")[0][0]
 
 
-def keep_cursor(session: Session, *lanes: tuple[int, int], start: int = HOUR, look: int = HOUR) -> None:
+def keep_cursor(
+    session: Session, *lanes: tuple[int, int], start: int = HOUR, look: int = HOUR, **fields: int
+) -> None:
     """Let a session keep a cursor, as after slow scans.
 
     Args:
@@ -39,10 +44,11 @@ def keep_cursor(session: Session, *lanes: tuple[int, int], start: int = HOUR, lo
         *lanes: ranks and the places where their scans begin, those of their marks are 3 s earlier.
         start: when it looks from the start next, in microseconds from now.
         look: when it looks from the marks next.
+        **fields: of the cursor, where they aren't as usual.
     """
     session.execute(
         "set @pyqueue_cursors = json_set('{}', %s, json_extract(%s, '$'))",
-        [path(session), json.dumps(made(session, *lanes, start=start, look=look))],
+        [path(session), json.dumps(made(session, *lanes, start=start, look=look) | fields)],
     )
 
 
@@ -75,6 +81,88 @@ def place(session: Session) -> int:
     return cursor(session)["lanes"][0]["place"]
 
 
+@pytest.fixture
+def scans_take(queue: Session, clock: Clock) -> Iterator[Callable[[int], None]]:
+    """Let each look at the real time be so many microseconds after the one before."""
+    assert clock.now
+    drop, make = clock_mysql.MAKE[-2:]
+    queue.execute(drop)
+    queue.execute(
+        "create procedure _queue_ticks(out out_ticks bigint)"
+        " set @ticks_were = coalesce(@ticks_were, 0) + @ticks_step, out_ticks = @ticks_were"
+    )
+    queue.execute("set @ticks_were = %s", [HOUR])
+
+    def step(us: int) -> None:
+        queue.execute("set @ticks_step = %s", [us])
+
+    yield step
+    queue.execute(drop)
+    queue.execute(make)
+
+
+@pytest.mark.parametrize(
+    ("us", "kept"),
+    [(1000, [None, None, None]), (2000, [None, {}, [0]]), (20_000, [[0], [0], [0]])],
+    ids=["fast", "slow", "very slow"],
+)
+def test_a_cursor_is_kept_after_two_slow_scans_or_a_very_slow_one(
+    queue: Session, scans_take: Callable[[int], None], us: int, kept: list[Any]
+) -> None:
+    queue.push_many("mail", [{"key": key, "payload": 0} for key in "abc"])
+    scans_take(us)
+    for key, one in zip("abc", kept, strict=True):
+        assert keys(queue.reserve("mail")) == [key]
+        found = cursor(queue)
+        assert ([lane["rank"] for lane in found["lanes"]] if found else found) == one
+
+
+def test_a_new_cursor_looks_back_three_seconds_until_the_marks_move_on(
+    queue: Session, clock: Clock, scans_take: Callable[[int], None]
+) -> None:
+    now = clock.now
+    for priority, ago in ((5, 1), (0, 2)):
+        queue.push("mail", f"{priority}", priority=priority, scheduled_at=now - ago * SECOND)
+    entries = [entry for (entry,) in queue.execute("select q.entry from delayed_queue q")]
+    scans_take(9000)
+
+    def keep(known: str | None, start: int, first: str = "start") -> Any:
+        queue.execute("set @pyqueue_cursors = '{}'")
+        queue.execute(
+            "call _queue_keep_cursor('mail', %s, %s, %s, %s, 9000, 2, %s, %s)",
+            [path(queue), known, first, start, json.dumps(entries), now],
+        )
+        return cursor(queue)
+
+    assert keep(None, HOUR) == {}
+    made = keep("{}", HOUR)
+    places = now - SECOND, now - 2 * SECOND
+    lane = [
+        {"rank": rank, "place": place, "newer": place - 3 * SECOND, "older": place - 3 * SECOND}
+        for rank, place in zip((-5, 0), places, strict=True)
+    ]
+    assert made == {
+        "start_at": HOUR + 450_000,
+        "marks_at": 0,
+        "turn_at": HOUR + 3 * SECOND,
+        "took": 9000,
+        "due": now,
+        "due_newer": now - 3 * SECOND,
+        "due_older": now - 3 * SECOND,
+        "lanes": lane,
+    }
+    assert queue.execute("select fields from queue_cursor") == []
+    turned = keep(json.dumps(made), made["turn_at"], "marks")
+    assert turned == made | {
+        "marks_at": made["turn_at"] + 400_000,
+        "turn_at": made["turn_at"] + 3 * SECOND,
+        "due_newer": now,
+        "lanes": [one | {"newer": one["place"]} for one in lane],
+    }
+    [(shared,)] = queue.execute("select fields from queue_cursor")
+    assert json.loads(shared) == turned, "for sessions that have none"
+
+
 @pytest.mark.parametrize("most", [1, 2])
 def test_a_scan_begins_at_the_cursor_and_moves_it(queue: Session, clock: Clock, most: int) -> None:
     for second in range(3):
@@ -82,6 +170,17 @@ def test_a_scan_begins_at_the_cursor_and_moves_it(queue: Session, clock: Clock, 
     keep_cursor(queue, (0, clock.now - 9 * SECOND))
     assert keys(queue.reserve("mail", None, most)) == ["k1", "k2"][:most]
     assert place(queue) == clock.now - (10 - most) * SECOND
+
+
+@pytest.mark.parametrize("most", [1, 2])
+def test_a_scan_begins_where_its_lane_does_wherever_the_timetable_does(
+    queue: Session, clock: Clock, most: int
+) -> None:
+    queue.reserve("mail")  # the first call of a session is another one
+    for key, ago in (("old", 5), ("new", 0)):
+        queue.push("mail", key, scheduled_at=clock.now - ago * SECOND)
+    keep_cursor(queue, (0, clock.now - 9 * SECOND), due=clock.now - SECOND)
+    assert keys(queue.reserve("mail", None, most)) == ["old", "new"][:most]
 
 
 @pytest.mark.parametrize(("look", "start"), [(HOUR, -1), (-1, HOUR)])
@@ -127,6 +226,23 @@ def test_an_old_snapshot_keeps_a_cursor_of_what_is_there_now(queue: Session, har
 def test_where_nothing_is_ahead_the_start_is_looked_at(queue: Session, clock: Clock) -> None:
     queue.push("mail", "late", scheduled_at=clock.now - 60 * SECOND)
     keep_cursor(queue, (0, clock.now))
+    assert keys(queue.reserve("mail")) == ["late"]
+
+
+@pytest.mark.parametrize("seconds", [1, 2.5])
+def test_what_lies_behind_a_new_lane_is_found_by_the_next_look(
+    queue: Session, clock: Clock, seconds: float
+) -> None:
+    queue.push("mail", "first", priority=5)
+    keep_cursor(queue, (0, clock.now), look=-1)
+    assert keys(queue.reserve("mail")) == ["first"]
+    for ago, key in ((seconds, "late"), (0, "new")):
+        queue.push("mail", key, priority=5, scheduled_at=clock.now - round(ago * SECOND))
+    assert keys(queue.reserve("mail")) == ["new"]
+    now = ticks(queue)
+    queue.execute(
+        "set @pyqueue_cursors = json_set(@pyqueue_cursors, %s, %s)", [f"{path(queue)}.marks_at", now]
+    )
     assert keys(queue.reserve("mail")) == ["late"]
 
 
