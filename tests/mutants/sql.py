@@ -5,6 +5,7 @@ It is read by token, not parsed: what comes out wrong the server refuses, and an
 
 from __future__ import annotations
 
+import itertools
 import re
 from collections.abc import Iterator
 from pathlib import Path
@@ -72,7 +73,7 @@ ENDS = CONDITIONS - {"not", "if"} | {
         "cross",
         "do",
     ),
-    *("straight_join", "union", "into", "offset", "returns", "window", "filter", ";", ",", ")", "]", "$$"),
+    *("straight_join", "union", "into", "offset", "returns", "window", "filter", ";", ",", "$$"),
 }
 TYPES = {"varchar", "char", "decimal", "numeric", "datetime", "timestamp", "binary", "varbinary", "sysdate"}
 BEGINNINGS = {
@@ -355,15 +356,14 @@ class Body:
             stop = self.until(at + 1, ENDS | {"||", "as", "=", "<>", "collate", "from"})
             yield "concatenation", token.start, self.tokens[stop - 1].end, ""
         elif token.word == "concat" and after == "(":
-            stop = start = self.until(at + 2, {")"})
+            closed = self.until(at + 2, set())
             commas = [
                 n
-                for n in range(at + 2, stop)
+                for n in range(at + 2, closed)
                 if self.tokens[n].text == "," and self.tokens[n].depth == token.depth + 1
             ]
-            for comma in commas:
-                start, stop = comma, next((n for n in commas if n > comma), stop)
-                yield "concatenation", self.tokens[start].start, self.tokens[stop - 1].end, ""
+            for comma, stop in itertools.pairwise([*commas, closed]):
+                yield "concatenation", self.tokens[comma].start, self.tokens[stop - 1].end, ""
 
     def literal(self, at: int) -> Iterator[Change]:
         """Take another word of the same body."""

@@ -17,3 +17,20 @@ def test_what_is_changed_is_found_in_what_tests_install(dialect: str) -> None:
         if mutant is not None:
             _, (before, after) = frozen(ROOT, mutant)
             assert before != after, mutant.name
+
+
+def left_out(source: str, sort: str) -> set[str]:
+    """Return what the mutants of a sort leave out of a body."""
+    body = sql.Body(source, 0, len(source), "mysql")
+    return {source[start:end].strip() for one, start, end, _ in body.changes() if one == sort}
+
+
+def test_a_condition_is_left_out_whole_with_the_functions_in_it() -> None:
+    assert left_out("if f(a) = 1 and (b[1] or g(c, (d)) > 2) and e between h(1) and 3 then;", "conjunct") == {
+        *("f(a) = 1 and", "and (b[1] or g(c, (d)) > 2)", "and e between h(1) and 3"),
+        *("b[1] or", "or g(c, (d)) > 2"),
+    }
+
+
+def test_what_is_put_together_is_left_out_whole_with_the_functions_in_it() -> None:
+    assert left_out("set v_a = concat(f(a, 1), ',', g(b));", "concatenation") == {", ','", ", g(b)"}
