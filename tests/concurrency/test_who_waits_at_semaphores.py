@@ -107,6 +107,19 @@ def test_a_permit_that_is_given_on_while_the_capacity_is_lowered_is_nobody_s(
     assert keys(queue.reserve("k")) == ["b"]
 
 
+@pytest.mark.servers("mariadb", "mysql")
+def test_who_gives_a_permit_on_waits_for_nobody_who_does(queue: Session, connect: Connect) -> None:
+    """It shares the lock of the semaphore, which PostgreSQL always has alone."""
+    queue.semaphore("s", 1)
+    for key in "ab":
+        queue.push("k", key, 0, semaphores=["s"])
+    [receipt] = receipts(queue.reserve("k"))
+    other = connect(autocommit=False)
+    other.execute("select s.capacity from queue_semaphore s where s.name = 's' lock in share mode")
+    assert queue.ack(receipt).outcome == "acked"
+    assert state(queue, "k", "b") == "ready"
+
+
 def test_who_waits_for_a_semaphore_has_not_locked_the_next(
     queue: Session, connect: Connect, harness: Harness
 ) -> None:

@@ -76,7 +76,8 @@ def test_the_expiry_of_the_last_attempt_kills_at_the_next_reserve(queue: Session
     assert keys(queue.reserve("mail", None, 5)) == ["b"], "a dead one takes nobody's place"
     assert queue.get("mail", "a") is None
     assert [(letter.key, letter.payload) for letter in queue.peek("mail.dead")] == [("a", {"n": 1})]
-    assert queue.stats("mail")[0].dead_total == 1
+    stats = queue.stats("mail")[0]
+    assert (stats.dead_total, stats.expired_total, stats.reserved_total) == (1, 1, 2)
 
 
 def test_after_the_last_attempt_a_late_ack_counts_until_then(queue: Session, clock: Clock) -> None:
