@@ -73,7 +73,7 @@ ENDS = CONDITIONS - {"not", "if"} | {
         "cross",
         "do",
     ),
-    *("straight_join", "union", "into", "offset", "returns", "window", "filter", ";", ",", "$$"),
+    *("straight_join", "union", "into", "offset", "returns", "window", "filter", "as", ";", ",", "$$"),
 }
 TYPES = {"varchar", "char", "decimal", "numeric", "datetime", "timestamp", "binary", "varbinary", "sysdate"}
 BEGINNINGS = {
@@ -245,6 +245,8 @@ class Body:
         depth = self.tokens[at].depth
         for before in range(at - 1, -1, -1):
             token = self.tokens[before]
+            if token.word == "if" and self.source[token.end] == "(":  # the function
+                continue
             opened = token.depth == depth and token.word in (
                 "where",
                 "on",

@@ -30,6 +30,8 @@ def test_a_condition_is_left_out_whole_with_the_functions_in_it() -> None:
         *("f(a) = 1 and", "and (b[1] or g(c, (d)) > 2)", "and e between h(1) and 3"),
         *("b[1] or", "or g(c, (d)) > 2"),
     }
+    assert left_out("select a = if(b, c, d) and e as f from g where;", "conjunct") == {"and e"}
+    assert left_out("if a = if(b, c, d) and e then;", "conjunct") == {"a = if(b, c, d) and", "and e"}
 
 
 def test_what_is_put_together_is_left_out_whole_with_the_functions_in_it() -> None:
