@@ -116,6 +116,7 @@ def test_who_gives_a_permit_on_waits_for_nobody_who_does(queue: Session, connect
     [receipt] = receipts(queue.reserve("k"))
     other = connect(autocommit=False)
     other.execute("select s.capacity from queue_semaphore s where s.name = 's' lock in share mode")
+    queue.execute("set session innodb_lock_wait_timeout = 1")
     assert queue.ack(receipt).outcome == "acked"
     assert state(queue, "k", "b") == "ready"
 
@@ -133,6 +134,18 @@ def test_who_waits_for_a_semaphore_has_not_locked_the_next(
         queue.semaphore("t", 2)
         other.commit()
         assert acked.result(PATIENCE_S).outcome == "acked"
+
+
+def test_who_ends_waits_for_no_semaphore_of_those_far_behind(queue: Session, connect: Connect) -> None:
+    for name in "stu":
+        queue.semaphore(name, 1)
+    for key, names in (("a", "su"), ("b", "s"), ("c", "s"), ("d", "s"), ("e", "st")):
+        queue.push("k", key, 0, semaphores=[*names])
+    [receipt] = receipts(queue.reserve("k"))
+    other = connect(autocommit=False)
+    other.semaphore("t", 2)
+    assert queue.ack(receipt).outcome == "acked"
+    assert [state(queue, "k", key) for key in "bcde"] == ["ready", *["waiting"] * 3]
 
 
 def test_who_ends_a_group_locks_the_semaphores_of_what_follows_in_order(

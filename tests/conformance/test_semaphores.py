@@ -396,6 +396,15 @@ def test_D5_who_waits_in_another_kind_gets_what_is_not_taken(queue: Session, clo
     assert list(hold(queue, "paused")) == ["a"]
 
 
+def test_D5_what_comes_due_gets_what_is_not_taken_elsewhere_in_its_turn(queue: Session, clock: Clock) -> None:
+    queue.semaphore("s", 1)
+    fill(queue, "told", kind="elsewhere")
+    fill(queue, "due", priority=1, delay_seconds=1)
+    queue.push("k", "plain", 1)
+    clock.advance(2)
+    assert list(hold(queue, most=1)) == ["due"]
+
+
 def test_D5_who_waits_in_a_kind_with_a_shape_gets_what_is_not_taken_elsewhere(
     queue: Session, clock: Clock
 ) -> None:
@@ -795,7 +804,8 @@ def test_D5_kinds_that_are_paused_or_drained(queue: Session) -> None:
     [[], ["s", "s"], "s", [1], [None], [""], ["x" * 101], [f"{n}" for n in range(9)], {"s": 1}, [["s"]]],
 )
 def test_D5_semaphores_that_are_none(queue: Session, given: Any) -> None:
-    queue.semaphore("s", 1)
+    for name in ("s", "1", "null"):
+        queue.semaphore(name, 1)
     with pytest.raises(InvalidOption, match="semaphores"):
         queue.push("k", "a", 1, semaphores=given)
     with pytest.raises(InvalidOption, match="semaphores"):
