@@ -166,6 +166,10 @@ def test_K6_a_push_that_changes_nothing_is_not_logged(queue: Session) -> None:
     assert (
         queue.push_many("k", [{"key": "a", "payload": 4}], on_duplicate="keep_time")[0].outcome == "replaced"
     )
+    batch = [{"key": "a", "payload": 5, "on_duplicate": "push_back"}]
+    assert queue.push_many("k", batch, on_duplicate="replace")[0].outcome == "replaced"
+    batch = [{"key": "a", "payload": 6, "on_duplicate": "replace"}]
+    assert queue.push_many("k", batch, on_duplicate="push_back")[0].outcome == "replaced"
     queue.pop("k", 10)
     assert queue.push("k", "a", 5).outcome == "ignored", "remembered"
     events = on(queue, "k", "r")
@@ -174,6 +178,7 @@ def test_K6_a_push_that_changes_nothing_is_not_logged(queue: Session) -> None:
         ("pushed", "b", 1),
         ("replaced", "a", 3),
         ("replaced", "a", 4),
+        ("replaced", "a", 6),
     ]
     assert events[0].entry == events[2].entry
 
