@@ -314,11 +314,12 @@ def test_the_short_way_takes_what_is_plainly_right_and_nothing_else(queue: Sessi
                 assert queue.execute("select @follows") == [(follows,)], options
 
 
-def test_headers_that_are_large_beside_what_is_sorted_in_go_in(queue: Session) -> None:
+@pytest.mark.parametrize("what", ["payload", "headers"])
+def test_what_is_large_beside_what_is_sorted_in_goes_in(queue: Session, what: str) -> None:
     queue.execute("set session sort_buffer_size = 32768")
-    batch = [{"key": key, "payload": 1, "headers": {"large": key * 40_000}} for key in "bac"]
+    batch = [{"key": key, "payload": 1} | {what: {"large": key * 40_000}} for key in "bac"]
     assert outcomes(queue.push_many("mail", batch)) == ["created"] * 3
-    assert [message.headers for message in queue.peek("mail", 9)] == [one["headers"] for one in batch]
+    assert [getattr(message, what) for message in queue.peek("mail", 9)] == [one[what] for one in batch]
 
 
 def test_a_batch_that_is_delayed_waits(queue: Session, clock: Clock) -> None:
