@@ -14,6 +14,7 @@ from tests.conformance.steps import keys, outcomes, receipts, state, take
 if TYPE_CHECKING:
     from collections.abc import Callable
 
+    from pyqueue_sql.calls.options import OnDuplicate
     from tests.conformance.fixtures import Clock, Connect
     from tests.conformance.harness import Harness, Session
 
@@ -442,16 +443,19 @@ def test_a_call_that_waits_for_a_delivery_has_not_locked_the_next(
         assert "lost" not in called.result(PATIENCE_S)
 
 
+@pytest.mark.parametrize("says", ["the batch", "each message"])
 def test_a_batch_that_waits_for_a_message_to_replace_has_not_locked_the_next(
-    queue: Session, connect: Connect, harness: Harness
+    queue: Session, connect: Connect, harness: Harness, says: str
 ) -> None:
     for key in "ba":
         queue.push("k", key, 0)
     first = connect(autocommit=False)
     lock(first, "b")
-    batch = [{"key": key, "payload": 2} for key in "ab"]
+    own = {"on_duplicate": "replace"} if says == "each message" else {}
+    batch = [{"key": key, "payload": 2, **own} for key in "ab"]
+    of_all: OnDuplicate | None = None if own else "replace"
     with waiting(
-        harness, connect(), lambda session: session.push_many("k", batch, on_duplicate="replace")
+        harness, connect(), lambda session: session.push_many("k", batch, on_duplicate=of_all)
     ) as pushed:
         assert queue.push("k", "a", 1, on_duplicate="replace").outcome == "replaced"
         first.rollback()
