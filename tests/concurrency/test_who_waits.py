@@ -471,6 +471,16 @@ def test_a_batch_that_changes_nothing_waits_for_nobody_who_has_one_of_its_keys(
     assert outcomes(queue.push_many("k", batch)) == ["ignored", "created"]
 
 
+def test_a_batch_that_replaces_waits_for_nobody_who_has_another_message(
+    queue: Session, connect: Connect
+) -> None:
+    for key in "ab":
+        queue.push("k", key, 0)
+    lock(connect(autocommit=False), "b")
+    batch = [{"key": "a", "payload": 1}]
+    assert outcomes(queue.push_many("k", batch, on_duplicate="replace")) == ["replaced"]
+
+
 @pytest.mark.servers("postgresql")
 def test_a_batch_that_waits_for_what_came_meanwhile_has_locked_nothing(
     queue: Session, connect: Connect, harness: Harness
