@@ -253,6 +253,16 @@ def test_who_holds_a_message_is_known(queue: Session) -> None:
     assert named.attempts == unnamed.attempts == 1
 
 
+def test_who_gives_no_name_is_known_by_its_connection(queue: Session, connect: Connect) -> None:
+    queue.push_many("mail", [{"key": f"{number}", "payload": 0} for number in range(8)])
+    names = [
+        [one.reserved_by for most in (1, 1, 2) for one in session.reserve("mail", None, most)]
+        for session in (queue, connect())
+    ]
+    assert [len(set(of_one)) for of_one in names] == [1, 1]
+    assert names[0] != names[1]
+
+
 def test_a_nack_brings_back_at_once_or_after_its_delay(queue: Session, clock: Clock) -> None:
     queue.push("mail", "a", 1)
     _, receipt = take(queue, "mail")
