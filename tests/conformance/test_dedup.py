@@ -58,6 +58,18 @@ def test_a_key_is_remembered_for_so_long_and_no_longer(
     assert queue.push("mail", "a", 3).outcome == "created"
 
 
+@pytest.mark.parametrize("end", ENDS, ids=lambda one: one.__name__)
+def test_a_part_of_a_second_is_some_time(
+    queue: Session, clock: Clock, end: Callable[[Session], None]
+) -> None:
+    queue.define("mail", dedup_seconds=0.5, history_seconds=0.5)
+    queue.push("mail", "a", 1)
+    end(queue)
+    clock.advance(0.499999)
+    assert queue.push("mail", "a", 2).outcome == "ignored"
+    assert [one.key for one in queue.history("mail")] == ["a"]
+
+
 @pytest.mark.parametrize("mode", ["ignore", "replace", "keep_time", "push_back"])
 def test_there_is_nothing_to_replace(queue: Session, mode: str) -> None:
     queue.define("mail", dedup_seconds=60)
