@@ -191,18 +191,21 @@ def test_a_tick_that_waits_for_a_key_has_not_put_those_of_later_schedules(
 
 
 @pytest.mark.parametrize("kept", [0, 60], ids=["alone", "with a history"])
+@pytest.mark.parametrize("places", ["kb ka", "bx ax"], ids=["of a kind", "of one name"])
 def test_keys_are_remembered_in_their_order(
-    queue: Session, connect: Connect, harness: Harness, kept: int
+    queue: Session, connect: Connect, harness: Harness, places: str, kept: int
 ) -> None:
-    remember = "insert into queue_dedup (p_kind, p_key, ended_at) values ('k', %s, 1)"
-    queue.define("k", dedup_seconds=60, history_seconds=kept)
-    for key in "ba":
-        queue.push("k", key, 0)
-    held = receipts(queue.reserve("k", None, 2))
+    remember = "insert into queue_dedup (p_kind, p_key, ended_at) values (%s, %s, 1)"
+    held: list[str] = []
+    for kind, key in places.split():
+        queue.define(kind, dedup_seconds=60, history_seconds=kept)
+        queue.push(kind, key, 0)
+        held += receipts(queue.reserve(kind))
     first = connect(autocommit=False)
-    first.execute(remember, ["a"])
+    later, earlier = places.split()
+    first.execute(remember, [*earlier])
     with waiting(harness, connect(), lambda session: session.ack_many(held)) as acked:
-        first.execute(remember, ["b"])
+        first.execute(remember, [*later])
         first.rollback()
         assert outcomes(acked.result(PATIENCE_S)) == ["acked"] * 2
-    assert [queue.push("k", key, 0).outcome for key in "ab"] == ["ignored"] * 2
+    assert [queue.push(kind, key, 0).outcome for kind, key in places.split()] == ["ignored"] * 2
