@@ -80,15 +80,16 @@ def test_who_waits_for_who_comes_next_and_finds_it_gone_gives_the_turn_to_the_on
 
 
 @pytest.mark.servers("mariadb", "mysql")
-@pytest.mark.parametrize("kept", [False, True], ids=["not kept", "kept"])
+@pytest.mark.parametrize("kept", ["not kept", "kept", "logged"])
 @pytest.mark.parametrize("lines", [["kb", "ka", "kc"], ["bo", "ao", "co"]], ids=["of a kind", "of kinds"])
 def test_lines_are_locked_in_the_order_of_their_kinds_and_keys(
-    queue: Session, connect: Connect, harness: Harness, lines: list[str], kept: bool
+    queue: Session, connect: Connect, harness: Harness, lines: list[str], kept: str
 ) -> None:
     """PostgreSQL locks them in the order of the messages."""
     held: list[str] = []
     for kind, line in lines:
-        queue.define(kind, history_seconds=60 if kept else 0)
+        seconds = 60 * (kept == "kept"), 60 * (kept == "logged")
+        queue.define(kind, history_seconds=seconds[0], log_seconds=seconds[1])
         queue.push(kind, line, 0, order_key=line)
         held.append(take(queue, kind)[1])
     (kind, line), *others = sorted(lines)

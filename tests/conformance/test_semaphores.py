@@ -770,6 +770,19 @@ def test_D5_who_waits_is_told_of_room_and_of_what_needs_none(queue: Session, clo
     assert queue.wait("k", 0) == "k"
 
 
+def test_D5_who_waits_is_told_a_second_later_of_room_that_another_was_told_of(
+    queue: Session, clock: Clock
+) -> None:
+    queue.semaphore("s", 1)
+    fill(queue, "told", kind="other")
+    fill(queue, "a")
+    clock.advance(0.999999)
+    assert queue.wait("k", 0) is None
+    clock.advance(0.000001)
+    assert queue.wait("k", 0) == "k"
+    assert list(hold(queue)) == ["a"]
+
+
 @pytest.mark.parametrize("free", ["r", "s", "t"])
 def test_D5_who_waits_is_told_of_room_at_any_of_the_semaphores_that_are_waited_for(
     queue: Session, clock: Clock, free: str

@@ -188,7 +188,8 @@ def test_what_lies_behind_the_cursor_is_found_by_the_next_look(
     queue: Session, clock: Clock, look: int, start: int
 ) -> None:
     queue.push("mail", "late", scheduled_at=clock.now - 2 * SECOND)
-    queue.push("mail", "new")
+    for key in ("new", "newer"):
+        queue.push("mail", key)
     keep_cursor(queue, (0, clock.now))
     assert keys(queue.reserve("mail")) == ["new"]
     keep_cursor(queue, (0, clock.now), look=look, start=start)
@@ -238,7 +239,7 @@ def test_what_lies_behind_a_new_lane_is_found_by_the_next_look(
     queue.push("mail", "first", priority=5)
     keep_cursor(queue, (0, clock.now), look=-1)
     assert keys(queue.reserve("mail")) == ["first"]
-    for ago, key in ((seconds, "late"), (0, "new")):
+    for ago, key in ((seconds, "late"), (0, "new"), (0, "newer")):
         queue.push("mail", key, priority=5, scheduled_at=clock.now - round(ago * SECOND))
     assert keys(queue.reserve("mail")) == ["new"]
     now = ticks(queue)
