@@ -482,6 +482,26 @@ def test_a_batch_that_replaces_waits_for_nobody_who_has_another_message(
     assert outcomes(queue.push_many("k", batch, on_duplicate="replace")) == ["replaced"]
 
 
+def test_a_batch_that_waits_for_the_first_of_what_came_meanwhile_has_not_locked_the_next(
+    queue: Session, connect: Connect, harness: Harness
+) -> None:
+    queue.push("k", "a", 0)
+    first, second, session = connect(autocommit=False), connect(autocommit=False), connect()
+    lock(first, "a")
+    batch = [{"key": key, "payload": 2} for key in "abc"]
+    with waiting(
+        harness, session, lambda session: session.push_many("k", batch, on_duplicate="replace")
+    ) as pushed:
+        for key in "cb":
+            queue.push("k", key, 0)
+        lock(second, "c")
+        first.rollback()
+        until_it_waits(harness, session, pushed)
+        assert queue.push("k", "b", 1, on_duplicate="replace").outcome == "replaced"
+        second.rollback()
+        assert outcomes(pushed.result(PATIENCE_S)) == ["replaced"] * 3
+
+
 @pytest.mark.servers("postgresql")
 def test_a_batch_that_waits_for_what_came_meanwhile_has_locked_nothing(
     queue: Session, connect: Connect, harness: Harness

@@ -263,15 +263,16 @@ def test_who_gives_no_name_is_known_by_its_connection(queue: Session, connect: C
     assert names[0] != names[1]
 
 
-def test_a_nack_brings_back_at_once_or_after_its_delay(queue: Session, clock: Clock) -> None:
+@pytest.mark.parametrize("seconds", [7, 31_536_000])
+def test_a_nack_brings_back_at_once_or_after_its_delay(queue: Session, clock: Clock, seconds: int) -> None:
     queue.push("mail", "a", 1)
     _, receipt = take(queue, "mail")
     assert queue.nack(receipt).outcome == "retry"
     _, receipt = take(queue, "mail")
-    assert queue.nack(receipt, delay_seconds=7).outcome == "retry"
+    assert queue.nack(receipt, delay_seconds=seconds).outcome == "retry"
     found = queue.get("mail", "a")
     assert found
-    assert (found.state, found.scheduled_at) == ("scheduled", clock.now + 7 * SECOND)
+    assert (found.state, found.scheduled_at) == ("scheduled", clock.now + seconds * SECOND)
 
 
 def test_the_backoff_of_a_kind_grows_with_each_attempt_up_to_its_end(queue: Session, clock: Clock) -> None:
