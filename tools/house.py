@@ -91,7 +91,7 @@ def measures() -> dict[str, tuple[int, int]]:
         "routines on MariaDB and MySQL": (len(files(mysql, "routine")), 226),
         "lines of routines' code": (_lines([*files(postgresql, "routine"), *files(mysql, "routine")]), 14560),
         f"lines over {WIDTH} wide": (sum(map(_wide, LIVE.rglob("*.sql"))), 0),
-        "routines without a twin": (len(names[0] ^ names[1]), 78),
+        "routines without a twin": (len(names[0] ^ names[1]), 79),
         "lines frozen": (_lines(frozen), 17440),
     }
 

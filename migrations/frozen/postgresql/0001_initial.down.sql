@@ -235,7 +235,7 @@ drop function _queue_blocked(tid[]);
 --;
 drop function _queue_lock_lines(bigint[], bigint[]);
 --;
-drop function _queue_advance(text[], text[], bigint);
+drop function _queue_advance(text[], text[], bigint, bigint[]);
 --;
 drop function _queue_join_line(bigint[], text[]);
 --;

@@ -50,10 +50,7 @@ begin
             with d as (delete from delayed_queue q where q.ctid = any (v_tids) returning q.source_kind)
             insert into queue_count (p_kind, pushed, acked, reserved)
             select v_kind, count(*) - count(d.source_kind), count(*), count(*) from d;
-            if v_next <> '{}' then
-                perform _queue_advance(array_agg(q.p_kind), array_agg(q.order_key), v_now) from delayed_queue q
-                where q.entry = any (v_next);
-            end if;
+            perform _queue_advance(null::text[], null::text[], v_now, v_next) where v_next <> '{}';
             perform _queue_wake_limited(k.p_kind) from queue_kind k
             where k.p_kind = v_kind and k.max_reserved is not null;
             perform _queue_permits_settle(v_entries, v_names, true, v_now) where v_guarded;
