@@ -4040,17 +4040,18 @@ declare
     v_looks integer := 100;
     v_last bigint := -1;
     v_woken bigint := 0;
+    v_most bigint;
     v_set bigint;
     v_wait record;
     v_row delayed_queue;
     v_lacks text;
 begin
-    loop -- most of them
-        exit when in_kind is not null or v_room <= 0 or v_woken >= in_max;
-        v_set := _queue_permits_wake(in_name, least(v_room, in_max - v_woken, 10000), in_now);
-        exit when v_set = 0;
+    while in_kind is null and v_room > 0 and v_woken < in_max loop -- most of them
+        v_most := least(v_room, in_max - v_woken, 10000);
+        v_set := _queue_permits_wake(in_name, v_most, in_now);
         v_room := v_room - v_set;
         v_woken := v_woken + v_set;
+        exit when v_set < v_most;
     end loop;
     while v_room > 0 and v_woken < in_max and v_looks > 0 loop
         select l.entry, l.p_kind into v_wait
