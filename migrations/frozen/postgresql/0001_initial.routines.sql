@@ -1634,7 +1634,8 @@ begin
                         -- all of them are deleted by now
                         having count(*) > 0 and case when count(d.order_key) > 0 then _queue_advance(
                             array_agg(d.p_kind) filter (where d.order_key is not null),
-                            array_agg(d.order_key) filter (where d.order_key is not null), in_now) is not null
+                            array_agg(d.order_key) filter (where d.order_key is not null), in_now,
+                            null::bigint[]) is not null
                             else true end)
                     select d.p_kind, d.p_key, d.payload, d.payload_bytes, d.headers, d.priority, d.scheduled_at,
                         d.scheduled_at_initially, d.created_at, in_now, d.attempts + 1, null::text, null::text, d.errors
@@ -1935,7 +1936,7 @@ begin
         if found then
             insert into queue_count (p_kind, pushed, popped) values (in_kind, v_pushed, 1);
             if v_order is not null then
-                perform _queue_advance(array[in_kind], array[v_order], v_now);
+                perform _queue_advance(array[in_kind], array[v_order], v_now, null::bigint[]);
             end if;
             if not v_quiet then
                 if priority = -v_cursor.ranks[1] then
@@ -2889,7 +2890,7 @@ begin
     places := v_gone.places;
     guarded := v_gone.guarded;
     if v_gone.orders is not null then
-        perform _queue_advance(array_agg(o.p_kind), array_agg(o.order_key), in_now)
+        perform _queue_advance(array_agg(o.p_kind), array_agg(o.order_key), in_now, null::bigint[])
         from (select distinct u.p_kind, u.order_key
             from unnest(v_gone.of_orders, v_gone.orders) u (p_kind, order_key)) o;
     end if;
@@ -3319,7 +3320,7 @@ begin
         outcome := 'acked';
         insert into queue_count (p_kind, pushed, acked, reserved) values (v_done.p_kind, v_done.pushed, 1, 1);
         if v_done.order_key is not null then
-            perform _queue_advance(array[v_done.p_kind], array[v_done.order_key], queue_now());
+            perform _queue_advance(array[v_done.p_kind], array[v_done.order_key], queue_now(), null::bigint[]);
         end if;
         if v_done.limited then
             perform _queue_wake_limited(v_done.p_kind);
@@ -4422,7 +4423,7 @@ Locks: as _queue_line; waits for another transaction that is putting a first one
 -- calls: _queue_wake
 -- changes: delayed_queue
 create or replace function _queue_advance(in_kinds text[], in_orders text[], in_now bigint,
-    in_next bigint[] default null) returns bigint language plpgsql as $$
+    in_next bigint[]) returns bigint language plpgsql as $$
 declare
     v_next bigint[] := in_next;
     v_kinds text[];
@@ -4466,7 +4467,7 @@ $$The first of lines have ended, in this transaction: the next of each, that of 
 ready line, or its date in the timetable where its delivery time has not come, and who waits for it is woken. What ends
 a message that stands in a line calls it.
 in_kinds, in_orders: the lines, a kind and an order key each; where there is a first one nothing happens. in_now: the
-time of the call. in_next: the next ones, where they are known, and locked with the first ones (_queue_lock_lines).
+time of the call. in_next: the next ones, where they are known and locked (see _queue_lock_lines); NULL: they aren't.
 Result: how many.
 Errors: under REPEATABLE READ and SERIALIZABLE the server's own 40001.
 Locks: the next ones, in the order of their entries.$$;

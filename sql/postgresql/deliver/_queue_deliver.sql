@@ -67,7 +67,8 @@ begin
                         -- all of them are deleted by now
                         having count(*) > 0 and case when count(d.order_key) > 0 then _queue_advance(
                             array_agg(d.p_kind) filter (where d.order_key is not null),
-                            array_agg(d.order_key) filter (where d.order_key is not null), in_now) is not null
+                            array_agg(d.order_key) filter (where d.order_key is not null), in_now,
+                            null::bigint[]) is not null
                             else true end)
                     select d.p_kind, d.p_key, d.payload, d.payload_bytes, d.headers, d.priority, d.scheduled_at,
                         d.scheduled_at_initially, d.created_at, in_now, d.attempts + 1, null::text, null::text, d.errors

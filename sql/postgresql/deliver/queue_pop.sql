@@ -77,7 +77,7 @@ begin
         if found then
             insert into queue_count (p_kind, pushed, popped) values (in_kind, v_pushed, 1);
             if v_order is not null then
-                perform _queue_advance(array[in_kind], array[v_order], v_now);
+                perform _queue_advance(array[in_kind], array[v_order], v_now, null::bigint[]);
             end if;
             if not v_quiet then
                 if priority = -v_cursor.ranks[1] then

@@ -55,7 +55,7 @@ begin
     places := v_gone.places;
     guarded := v_gone.guarded;
     if v_gone.orders is not null then
-        perform _queue_advance(array_agg(o.p_kind), array_agg(o.order_key), in_now)
+        perform _queue_advance(array_agg(o.p_kind), array_agg(o.order_key), in_now, null::bigint[])
         from (select distinct u.p_kind, u.order_key
             from unnest(v_gone.of_orders, v_gone.orders) u (p_kind, order_key)) o;
     end if;

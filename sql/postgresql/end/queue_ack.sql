@@ -28,7 +28,7 @@ begin
         outcome := 'acked';
         insert into queue_count (p_kind, pushed, acked, reserved) values (v_done.p_kind, v_done.pushed, 1, 1);
         if v_done.order_key is not null then
-            perform _queue_advance(array[v_done.p_kind], array[v_done.order_key], queue_now());
+            perform _queue_advance(array[v_done.p_kind], array[v_done.order_key], queue_now(), null::bigint[]);
         end if;
         if v_done.limited then
             perform _queue_wake_limited(v_done.p_kind);

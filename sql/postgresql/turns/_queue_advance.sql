@@ -1,7 +1,7 @@
 -- calls: _queue_wake
 -- changes: delayed_queue
 create or replace function _queue_advance(in_kinds text[], in_orders text[], in_now bigint,
-    in_next bigint[] default null) returns bigint language plpgsql as $$
+    in_next bigint[]) returns bigint language plpgsql as $$
 declare
     v_next bigint[] := in_next;
     v_kinds text[];
@@ -45,7 +45,7 @@ $$The first of lines have ended, in this transaction: the next of each, that of 
 ready line, or its date in the timetable where its delivery time has not come, and who waits for it is woken. What ends
 a message that stands in a line calls it.
 in_kinds, in_orders: the lines, a kind and an order key each; where there is a first one nothing happens. in_now: the
-time of the call. in_next: the next ones, where they are known, and locked with the first ones (_queue_lock_lines).
+time of the call. in_next: the next ones, where they are known and locked (see _queue_lock_lines); NULL: they aren't.
 Result: how many.
 Errors: under REPEATABLE READ and SERIALIZABLE the server's own 40001.
 Locks: the next ones, in the order of their entries.$$;
