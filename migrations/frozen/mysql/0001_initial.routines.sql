@@ -5226,7 +5226,8 @@ until enough is given back. NULL: it is removed, and keeps nobody waiting any mo
 there, all messages are read: those that are held and name it have permits from the beginning.
 Result: name and capacity, as they are now.
 Errors: PQ001 for name and capacity.
-Locks: the semaphore. All who take or give a permit of it wait for one another''s transactions: keep those short.
+Locks: the semaphore. All who change how many of its permits are taken wait for one another''s transactions: keep those
+short.
 Where the idea comes from: Chapman''s semaphores.'
 begin
     begin declare v_own boolean; declare v_tries int default 0; again: loop begin
