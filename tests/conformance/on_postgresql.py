@@ -30,6 +30,11 @@ select 'ended', h.p_kind, h.p_key, h.outcome from queue_history h where starts_w
 LEVELS = {level.name.replace("_", " ").lower(): level for level in psycopg.IsolationLevel}
 
 
+USUAL_SETTINGS = (
+    b"select current_setting('transaction_isolation') = 'read committed'"
+    b" and current_setting('transaction_read_only') = 'off'"
+)
+
 AS_NEW = (
     b"reset session authorization; reset all; unlisten *; close all; discard temp; discard sequences;"
     b" select pg_advisory_unlock_all()"
@@ -109,8 +114,9 @@ class PostgresqlHarness(Harness):
         return PostgresqlSession(connection, autocommit)
 
     def _again(self, connection: Any) -> Session | None:
-        result = connection.pgconn.exec_(b"select 1")
-        if result.status != psycopg.pq.ExecStatus.TUPLES_OK:
+        result = connection.pgconn.exec_(USUAL_SETTINGS)
+        # what a test had set for the database when it was opened stays with a session
+        if result.status != psycopg.pq.ExecStatus.TUPLES_OK or result.get_value(0, 0) != b"t":
             connection.close()
             return None
         return PostgresqlSession(connection, autocommit=True)
