@@ -183,6 +183,14 @@ def test_a_group_that_somebody_has_is_finished_by_who_comes_after_that(
     assert [one.key for one in queue.pop("next", 10)] == ["g"]
 
 
+def test_a_group_that_may_be_done_wakes_who_waits_for_what_follows_it(
+    queue: Session, harness: Harness
+) -> None:
+    end_unseen(queue, harness, members(queue, "g", 2))
+    assert queue.wait("elsewhere", 0) is None
+    assert queue.wait("next", 0) == "next"
+
+
 def test_a_look_at_a_group_that_is_not_done_keeps_nobody_waiting(
     queue: Session, connect: Connect, harness: Harness
 ) -> None:

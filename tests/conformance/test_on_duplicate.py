@@ -339,6 +339,11 @@ def test_keep_time_after_the_first_makes_a_batch_that_is_not_put_off(queue: Sess
     assert take(queue, "index")[0].payload == 2
 
 
+def test_of_a_batch_with_many_for_one_key_the_last_stays(queue: Session) -> None:
+    queue.push_many("k", [{"key": f"{n % 3}", "payload": n} for n in range(60)], on_duplicate="replace")
+    assert {one.key: one.payload for one in queue.pop("k", 9)} == {"0": 57, "1": 58, "2": 59}
+
+
 def bring(queue: Session, clock: Clock, name: str, there: str) -> tuple[str, str | None]:
     """Bring a message `a` into that state; returns the kind to push into, and the receipt of a delivery."""
     kind, receipt = name, None

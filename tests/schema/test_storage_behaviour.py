@@ -114,6 +114,25 @@ def test_the_order_is_that_of_the_priorities(
     assert [key for _ in range(3) for key in session.reserve()] == expected
 
 
+def test_what_is_more_urgent_moves_the_place_of_the_others_nowhere(session: Session, clock: Clock) -> None:
+    session.slow(clock.now)
+    for key in "abc":
+        session.push(key)
+        clock.advance(0.001)
+    session.push("urgent", priority=5)
+    assert sorted(session.reserve(2)) == ["a", "urgent"]
+    assert [*session.reserve(), *session.reserve()] == ["b", "c"]
+
+
+def test_the_cursor_is_used_where_scans_are_fast_too(session: Session, clock: Clock) -> None:
+    session.push("behind")
+    clock.advance(10)
+    session.slow(clock.now)
+    session.change(took=1000)
+    session.push("here")
+    assert list(session.reserve(2)) == ["here"]
+
+
 @pytest.mark.parametrize("priority", [9, 0, -9])
 def test_a_delayed_message_is_found_when_it_comes_due(session: Session, clock: Clock, priority: int) -> None:
     session.push("waits", delay_seconds=30, priority=priority)

@@ -94,6 +94,21 @@ def test_a_stretch_ends_where_the_next_one_begins(session: Session, clock: Clock
     assert stretches == [(["before", "first"],), (["turn", "second"],)]
 
 
+def test_a_stretch_is_noted_at_each_turn_and_where_one_priority_is_in_use(
+    session: Session, clock: Clock
+) -> None:
+    begin(session, clock)
+    session.push("from the marks")
+    session.change(marks_at=0)
+    session.reserve()
+    assert [one for one in notes(session) if one[1]] == [(0, True)]
+    session.slow(clock.now, 0, 5)
+    session.push("of two")
+    session.change(turn_at=0)
+    session.reserve()
+    assert [one for one in notes(session) if one[1]] == [(0, True)]
+
+
 def test_the_look_back_ends_before_the_cursor(session: Session, clock: Clock) -> None:
     """What stands at the bound is for the scan: a look back that finds it would begin again at once."""
     for key in "abc":
