@@ -254,6 +254,22 @@ def test_a_redrive_leaves_what_another_transaction_has(queue: Session, connect: 
     assert (state(queue, "k.dead", "a"), state(queue, "k", "b")) == ("reserved", "ready")
 
 
+@pytest.mark.servers("postgresql")
+def test_a_redrive_that_waits_for_a_line_has_put_no_key(
+    queue: Session, connect: Connect, harness: Harness
+) -> None:
+    """MariaDB and MySQL lock the row of a line once the message is there."""
+    queue.push("k", "x", 0, order_key="a")
+    queue.nack(take(queue, "k")[1], final=True)
+    queue.push("k", "y", 0, order_key="a")
+    first = connect(autocommit=False)
+    assert first.ack(take(queue, "k")[1]).outcome == "acked"
+    with waiting(harness, connect(), lambda session: session.redrive("k.dead")) as redriven:
+        assert queue.push("k", "x", 1).outcome == "created"
+        first.commit()
+        assert (redriven.result(PATIENCE_S).went, redriven.result().stayed) == (0, 1)
+
+
 def test_what_comes_due_is_taken_past_what_another_has_taken(
     queue: Session, connect: Connect, clock: Clock
 ) -> None:
@@ -624,6 +640,57 @@ def test_what_waited_for_the_end_of_a_message_finds_its_key_remembered(
         first.commit()
         assert pushed.result(PATIENCE_S) == "ignored"
     assert queue.get("mail", "x") is None
+
+
+IN_GROUP: dict[str, Callable[[Session], str]] = {
+    "push": lambda queue: queue.push("mail", "x", 1, group="g").outcome,
+    "push_many": lambda queue: queue.push_many("mail", [{"key": "x", "payload": 1}], group="g")[0].outcome,
+}
+
+
+@pytest.mark.parametrize("way", IN_GROUP)
+def test_what_finds_its_key_remembered_once_it_has_waited_is_not_refused_by_its_group(
+    queue: Session, connect: Connect, harness: Harness, way: str
+) -> None:
+    queue.define("mail", dedup_seconds=60)
+    queue.group("g", "next", close=True)
+    queue.push("mail", "x", 0)
+    [receipt] = receipts(queue.reserve("mail"))
+    first = connect(autocommit=False)
+    assert first.ack(receipt).outcome == "acked"
+    with waiting(harness, connect(), IN_GROUP[way]) as pushed:
+        first.commit()
+        assert pushed.result(PATIENCE_S) == "ignored"
+
+
+@pytest.mark.servers("postgresql")
+def test_who_would_wait_behind_what_finds_its_key_remembered_is_first(
+    queue: Session, connect: Connect, harness: Harness
+) -> None:
+    """In the order of delivery nobody may be waited for, so a trigger holds the batch up."""
+    queue.define("k", dedup_seconds=60)
+    queue.push("k", "x", 0)
+    [receipt] = receipts(queue.reserve("k"))
+    for text in HOLDS_UP:
+        queue.execute(text)
+    batch = [{"key": key, "payload": 1, "order_key": "a"} for key in "xy"]
+    first = connect(autocommit=False)
+    first.execute("select pg_advisory_xact_lock(1)")
+    try:
+        with waiting(harness, connect(), lambda session: session.push_many("k", batch)) as pushed:
+            assert first.ack(receipt).outcome == "acked"
+            first.commit()
+            assert outcomes(pushed.result(PATIENCE_S)) == ["ignored", "created"]
+    finally:
+        queue.execute("drop function public.hold_up() cascade")
+    assert keys(queue.pop("k", 9)) == ["y"]
+
+
+HOLDS_UP = (
+    "create function public.hold_up() returns trigger language plpgsql set lock_timeout = 0 as"
+    " 'begin perform pg_advisory_xact_lock(1); return new; end'",
+    "create trigger hold_up before insert on delayed_queue for each row execute function public.hold_up()",
+)
 
 
 def test_a_publish_that_waited_for_who_removed_a_message_puts_it_anew(

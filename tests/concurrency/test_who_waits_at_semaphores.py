@@ -348,3 +348,14 @@ def test_the_first_permit_of_a_call_is_waited_for(
     with waiting(harness, connect(), lambda session: keys(session.reserve("k"))) as taken:
         first.commit()
         assert taken.result(PATIENCE_S) == ["a"]
+
+
+def test_who_pushes_into_a_kind_that_has_semaphores_keeps_no_other_waiting(
+    queue: Session, connect: Connect
+) -> None:
+    for name in "ab":
+        queue.semaphore(name, 1)
+        queue.push("k", name, 0, semaphores=[name])
+    first = connect(autocommit=False)
+    assert first.push("k", "x", 0, semaphores=["a"]).outcome == "created"
+    assert queue.push("k", "y", 0, semaphores=["b"]).outcome == "created"
