@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import time
 from concurrent.futures import ThreadPoolExecutor
 from typing import TYPE_CHECKING, Any
@@ -454,3 +455,11 @@ def test_D6_what_is_asked_of_a_group_is_checked(queue: Session) -> None:
         queue.push("check", "a", 1, group="x" * 101)
     assert state(queue, "check", "a") is None
     die(queue, "check", "a")
+
+
+def test_D6_a_result_that_is_too_deep_is_refused_by_its_name(queue: Session) -> None:
+    queue.push("check", "a", 0)
+    _, receipt = take(queue, "check")
+    for levels in (29, 40):
+        with pytest.raises(InvalidPayload, match="result"):
+            queue.ack(receipt, result=json.loads("[" * levels + "]" * levels))

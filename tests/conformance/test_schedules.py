@@ -310,6 +310,12 @@ def test_what_a_schedule_pushes_has_its_options(queue: Session, clock: Clock) ->
     assert outcomes(queue.nack_many(receipts([first, second]), error="no")) == ["dead", "retry"]
 
 
+def test_unschedule_knows_how_long_a_name_is(queue: Session) -> None:
+    assert not queue.unschedule("s" * 100)
+    with pytest.raises(InvalidParameter, match="name"):
+        queue.unschedule("s" * 101)
+
+
 def test_unschedule_ends_it(queue: Session, clock: Clock) -> None:
     queue.schedule("s", "k", 1, every_seconds=60)
     assert queue.unschedule("s")

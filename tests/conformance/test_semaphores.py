@@ -870,3 +870,10 @@ def test_what_goes_with_its_kind_leaves_its_permit_to_others(
         queue.ack(receipt)
     assert keys(queue.reserve("other")) == ["y"]
     assert queue.execute("select count(*) from queue_semaphore_wait") == [(0,)]
+
+
+@pytest.mark.servers("postgresql")
+def test_who_defines_a_semaphore_is_told_what_it_is_now(queue: Session) -> None:
+    """The client leaves the answer away."""
+    for capacity in (3, None):
+        assert queue.execute("select * from queue_semaphore('a', %s)", [capacity]) == [("a", capacity)]

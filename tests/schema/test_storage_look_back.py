@@ -338,3 +338,15 @@ def test_the_marks_stay_for_two_seconds(session: Session) -> None:
         assert list(session.reserve()) == [key]
         assert before + 2 * SECOND <= session.kept["turn_at"] <= session.real_now() + 2 * SECOND
         session.change(turn_at=0)
+
+
+def test_the_marks_are_looked_from_again_within_a_second_whatever_that_costs(
+    session: Session, clock: Clock
+) -> None:
+    costly(session, 100_000)
+    session.slow(clock.now)
+    session.push("a")
+    session.change(marks_at=0, took=1000)
+    before = session.real_now()
+    assert list(session.reserve()) == ["a"]
+    assert before + 800_000 <= session.kept["marks_at"] <= session.real_now() + 800_000
