@@ -310,6 +310,22 @@ def test_a_grant_that_comes_later_is_found(
     assert said == []
 
 
+@pytest.mark.usefixtures("caller")
+def test_a_table_of_others_is_in_the_way_in_the_schema_of_the_queue_alone(
+    conn: psycopg.Connection[Any], database_url: str
+) -> None:
+    name = sql.Identifier(f"{conn.info.dbname}_caller")
+    conn.execute("create schema elsewhere; create table elsewhere.queue_mine (n integer)")
+    conn.execute(sql.SQL("alter table elsewhere.queue_mine owner to {}").format(name))
+    try:
+        migrate.upgrade(database_url)
+        conn.execute("alter table elsewhere.queue_mine set schema public")
+        with pytest.raises(MigrationError, match=r"others have made (public\.)?queue_mine; drop table"):
+            migrate.upgrade(database_url)
+    finally:
+        conn.execute("drop table if exists public.queue_mine; drop schema elsewhere cascade")
+
+
 def test_a_schema_of_somebody_else_is_refused(empty_url: str, conn: psycopg.Connection[Any]) -> None:
     name = sql.Identifier(f"{conn.info.dbname}_owner")
     with connect(empty_url) as connection:
