@@ -457,7 +457,9 @@ class Machine:
         held = [e for e in map(self.model.holding, some) if e]
         dies = {(e.key, self.model.dead_letter_kind(e.kind)) for e in held}
         there = {(e.key, e.kind) for e in held}
-        if len(dies) == len({*held}) and not dies & there:  # else which gets the key isn't promised
+        groups = [e.follows.member.group for e in {*held} if e.follows.member]
+        # else which gets the key, or fails the group, isn't promised
+        if len(dies) == len({*held}) and not dies & there and len(groups) == len({*groups}):
             self.many(
                 some,
                 lambda: [a.outcome for a in self.queue.nack_many(some, **options)],
