@@ -26,21 +26,22 @@ if TYPE_CHECKING:
 
 STEPS = 200
 RUNS = 6
+MINUTES = float(os.environ.get("PYQUEUE_MODEL_MINUTES", "0"))
 
 
 def seeds() -> Iterator[str]:
     """The seeds of this run."""
-    minutes = float(os.environ.get("PYQUEUE_MODEL_MINUTES", "0"))
-    chance, end = chance_of("model"), time.monotonic() + 60 * minutes
+    chance, end = chance_of("model"), time.monotonic() + 60 * MINUTES
     if "PYQUEUE_MODEL_SEEDS" in os.environ:
         yield from os.environ["PYQUEUE_MODEL_SEEDS"].split(",")
-    elif minutes:
+    elif MINUTES:
         while time.monotonic() < end:
             yield str(random.randrange(10**9))
     else:
         yield from (str(chance.randrange(10**9)) for _ in range(RUNS * TIMES))
 
 
+@pytest.mark.timeout(60 * MINUTES + 600 if MINUTES else None)  # a failure is shortened, too
 def test_the_server_answers_and_holds_what_the_model_does(
     queue: Session, clock: Clock, server_name: str
 ) -> None:
