@@ -2,12 +2,11 @@
 
 from __future__ import annotations
 
-from concurrent.futures import ThreadPoolExecutor, wait
 from typing import TYPE_CHECKING
 
 import pytest
 
-from tests.concurrency.waiting import PATIENCE_S, lock, waiting
+from tests.concurrency.waiting import PATIENCE_S, begun, lock, waiting
 from tests.conformance.steps import keys, outcomes, receipts, state
 
 if TYPE_CHECKING:
@@ -96,9 +95,7 @@ def test_a_permit_that_is_given_on_while_the_capacity_is_lowered_is_nobody_s(
     [receipt] = receipts(queue.reserve("k"))
     other = connect(autocommit=False)
     other.semaphore("s", 0)
-    with ThreadPoolExecutor(1) as pool:
-        acked = pool.submit(connect().ack, receipt)
-        wait([acked], 0.1)
+    with begun(connect(), lambda session: session.ack(receipt)) as acked:
         other.commit()
         assert acked.result(PATIENCE_S).outcome == "acked"
     assert queue.reserve("k") == []
@@ -109,7 +106,7 @@ def test_a_permit_that_is_given_on_while_the_capacity_is_lowered_is_nobody_s(
 
 @pytest.mark.servers("mariadb", "mysql")
 def test_who_gives_a_permit_on_waits_for_nobody_who_does(queue: Session, connect: Connect) -> None:
-    """It shares the lock of the semaphore, which PostgreSQL always has alone."""
+    """It shares the lock of the semaphore; on PostgreSQL it takes none."""
     queue.semaphore("s", 1)
     for key in "ab":
         queue.push("k", key, 0, semaphores=["s"])
@@ -313,9 +310,7 @@ def test_a_permit_that_is_given_on_and_taken_back_leaves_room_for_who_waits(
     first, second = receipts(queue.reserve("k", None, 2))
     other = connect(autocommit=False)
     assert other.ack(first).outcome == "acked"
-    with ThreadPoolExecutor(1) as pool:
-        acked = pool.submit(connect().ack, second)
-        wait([acked], 0.1)
+    with begun(connect(), lambda session: session.ack(second)) as acked:
         other.rollback()
         assert acked.result(PATIENCE_S).outcome == "acked"
     assert keys(queue.reserve("k", None, 5)) == ["c"]
@@ -329,9 +324,7 @@ def test_who_was_told_of_room_gets_it_while_the_semaphore_is_changed(
     queue.push("k", "a", 0, semaphores=["s"])
     first = connect(autocommit=False)
     first.semaphore("s", 2)
-    with ThreadPoolExecutor(1) as pool:
-        taken = pool.submit(connect().reserve, "k")
-        wait([taken], 0.1)
+    with begun(connect(), lambda session: session.reserve("k")) as taken:
         first.commit()
         assert keys(taken.result(PATIENCE_S)) == ["a"]
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import time
-from concurrent.futures import ThreadPoolExecutor
+from concurrent.futures import ThreadPoolExecutor, wait
 from contextlib import contextmanager
 from typing import TYPE_CHECKING, Any, TypeVar
 
@@ -38,6 +38,15 @@ def waiting(harness: Harness, session: Session, call: Callable[[Session], T]) ->
         except BaseException:
             harness.terminate(session)
             raise
+
+
+@contextmanager
+def begun(session: Session, call: Callable[[Session], T]) -> Iterator[Future[T]]:
+    """Make a call that may wait for another session, or may not, and ends in the course of the block."""
+    with ThreadPoolExecutor(1) as pool:
+        running = pool.submit(call, session)
+        wait([running], 0.1)
+        yield running
 
 
 def lock(session: Session, key: str, *, waits: bool = False) -> None:

@@ -43,10 +43,9 @@ def harness(request: pytest.FixtureRequest, server_name: str) -> Iterator[Harnes
 
 
 @pytest.fixture
-def clock(harness: Harness) -> Iterator[Clock]:
+def clock(harness: Harness) -> Clock:
     """The database's time."""
-    with harness.clock() as clock:
-        yield clock
+    return harness.clock()
 
 
 @pytest.fixture

@@ -10,7 +10,7 @@ import contextlib
 import threading
 from abc import ABC, abstractmethod
 from collections.abc import Iterator, Mapping, Sequence
-from contextlib import AbstractContextManager, contextmanager
+from contextlib import contextmanager
 from typing import Any, Protocol
 
 from pyqueue_sql import Queue, QueueError
@@ -291,7 +291,7 @@ class Harness(ABC):
         """
 
     @abstractmethod
-    def clock(self) -> AbstractContextManager[Clock]:
+    def clock(self) -> Clock:
         """Give the database's time, standing still."""
 
     def close(self) -> None:

@@ -5,8 +5,7 @@ from __future__ import annotations
 import contextlib
 import re
 import time
-from collections.abc import Iterator, Mapping, Sequence
-from contextlib import contextmanager
+from collections.abc import Mapping, Sequence
 from datetime import UTC, datetime, timedelta
 from functools import cache
 from pathlib import Path
@@ -65,9 +64,6 @@ where left(h.p_kind, char_length(%(prefix)s)) = %(prefix)s
 class MysqlSession(Session):
     """A session over PyMySQL."""
 
-    changed = False
-    """Whether something was done to it that lasts as long as it does."""
-
     def raw(self, routine: str, *arguments: str | bytes | None) -> int:
         return self._do(called(routine, arguments))[0]
 
@@ -94,7 +90,7 @@ class MysqlSession(Session):
         self._do(*insertion(rows, table))
 
     def execute(self, text: str, values: Sequence[Any] = ()) -> list[Any]:
-        self.changed = self.changed or not text.lstrip().lower().startswith(HARMLESS)
+        self.is_for_the_next = self.is_for_the_next and text.lstrip().lower().startswith(HARMLESS)
         with self.connection.cursor() as cursor:
             cursor.execute(text, values)
             return list(cursor.fetchall())
@@ -172,9 +168,8 @@ class MysqlHarness(Harness):
         return MysqlSession(connection, autocommit=True)
 
     def _renew(self, session: Session) -> int | None:
-        assert isinstance(session, MysqlSession)
         connection: pymysql.Connection[Any] = session.connection
-        if session.changed or not connection.open:
+        if not connection.open:
             return None
         try:
             connection.rollback()
@@ -208,9 +203,8 @@ class MysqlHarness(Harness):
         session.stats()
         return session
 
-    @contextmanager
-    def clock(self) -> Iterator[Clock]:
-        yield RowClock(self.connect().connection)
+    def clock(self) -> Clock:
+        return RowClock(self.connect().connection)
 
     def is_serialization_failure(self, error: Exception) -> bool:
         return isinstance(error, pymysql.Error) and error.args[:1] != () and error.args[0] in UNDONE

@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
-from contextlib import contextmanager
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 import psycopg
@@ -216,6 +215,5 @@ class PostgresqlHarness(Harness):
             self._watcher.close()
             self._watcher = None
 
-    @contextmanager
-    def clock(self) -> Iterator[Clock]:
-        yield SequenceClock(self.connect().connection)
+    def clock(self) -> Clock:
+        return SequenceClock(self.connect().connection)

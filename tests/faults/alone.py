@@ -57,8 +57,7 @@ def clocked(url: str) -> Iterator[tuple[Harness, Clock]]:
             replace_clock(connection, urlsplit(url).path[1:])
     harness = open_harness(url)
     try:
-        with harness.clock() as clock:
-            yield harness, clock
+        yield harness, harness.clock()
     finally:
         harness.close()
 

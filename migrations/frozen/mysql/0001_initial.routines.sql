@@ -4344,8 +4344,8 @@ drop procedure if exists _queue_permits_lock;
 --;
 create procedure _queue_permits_lock(in in_names longtext character set utf8mb4, in in_wait boolean,
     out out_locked longtext character set utf8mb4)
-    comment 'Locks semaphores, without which no permit is taken or given: the last that a call locks, so that whoever
-waits for one keeps nobody waiting that has it.
+    comment 'Locks semaphores: who has locked one takes its free permits, and nobody else. The last that a call locks,
+so that whoever waits for one keeps nobody waiting that has it.
 in_names: the semaphores. in_wait: false: what others have locked is left out, which is for who has locked some already.
 Result: the names of those that are there and locked.
 Locks: these rows, in the order of their names.
@@ -4406,7 +4406,7 @@ otherwise.
 in_now: the time of the call.
 Result: the number, which may be negative; NULL where there is no such semaphore: then it keeps nobody waiting.
 Locks: the messages whose holds have expired; what others have locked is left.
-differs: the result is out_room; what is not to count is taken back.'
+differs: the result is out_room.'
 begin
     declare v_entry, v_found, v_held, v_taken bigint;
     declare v_old longtext character set utf8mb4;

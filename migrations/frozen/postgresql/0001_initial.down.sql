@@ -227,7 +227,7 @@ drop function _queue_take_with_permits(queue_kind, integer, bigint, bigint, json
 --;
 drop function _queue_permits_take(tid[], queue_kind, bigint, boolean, bigint);
 --;
-drop function _queue_permits_promised(tid[], text[], bigint);
+drop function _queue_permits_promised(bigint[], text[], bigint);
 --;
 drop function _queue_permits_ready(text, bigint);
 --;

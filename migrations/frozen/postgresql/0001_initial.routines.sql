@@ -3932,8 +3932,8 @@ begin
 end $$;
 --;
 comment on function _queue_permits_lock(text[], boolean) is
-$$Locks semaphores, without which no permit is taken or given: the last that a call locks, so that whoever waits for one
-keeps nobody waiting that has it.
+$$Locks semaphores: who has locked one takes its free permits, and nobody else. The last that a call locks, so that
+whoever waits for one keeps nobody waiting that has it.
 in_names: the semaphores. in_wait: false: what others have locked is left out, which is for who has locked some already.
 Result: the names of those that are there and locked.
 Locks: these rows, in the order of their names.$$;
@@ -4572,27 +4572,26 @@ in_kind: the kind. in_now: the time of the call.
 Result: ready, next_at, as _queue_ready; of 100 semaphores at the most.$$;
 --;
 -- changes: queue_semaphore_permit
-create or replace function _queue_permits_promised(in_tids tid[], in_names text[], in_until bigint) returns boolean
-    language plpgsql as $$
+create or replace function _queue_permits_promised(in_entries bigint[], in_names text[], in_until bigint)
+    returns boolean language plpgsql as $$
 declare
-    v_entries constant bigint[] := array(
-        select q.entry from delayed_queue q
-        where q.ctid = any (in_tids) and q.semaphores is not null and q.source_kind is null);
     v_rows bigint;
 begin
     if exists (select from queue_semaphore s where s.name = any (in_names) and s.lowered) then
         return false;
     end if;
-    update queue_semaphore_permit h set until = in_until where h.entry = any (v_entries) and h.until < 0;
+    update queue_semaphore_permit h set until = in_until where h.entry = any (in_entries) and h.until < 0;
     get diagnostics v_rows = row_count;
-    return v_rows = (select sum(cardinality(q.semaphores)) from delayed_queue q where q.entry = any (v_entries));
+    return v_rows = (
+        select sum(cardinality(q.semaphores)) from delayed_queue q
+        where q.entry = any (in_entries) and q.source_kind is null);
 end $$;
 --;
-comment on function _queue_permits_promised(tid[], text[], bigint) is
+comment on function _queue_permits_promised(bigint[], text[], bigint) is
 $$Messages that have all their permits promised are taken with these: nothing is given or freed, so no semaphore needs
 to be locked, and nobody waits for anybody. Who wants a permit that was promised takes the promise back, see
 _queue_permits_room.
-in_tids: row identifiers of the messages, locked already. in_names: their semaphores. in_until: when the holds end.
+in_entries: the messages, locked already. in_names: their semaphores. in_until: when the holds end.
 Result: false: not all have; then _queue_permits_take sees to all of them.
 Locks: the permits.
 differs: MariaDB and MySQL needn't look at lowered: who gives a permit on shares the lock of the semaphore there.$$;
@@ -4605,7 +4604,7 @@ create or replace function _queue_permits_take(in_tids tid[], in_kind queue_kind
     out passed tid[]) language plpgsql as $$
 declare
     v_ended tid[];
-    v_names text[]; v_locked text[];
+    v_entries bigint[]; v_names text[]; v_locked text[];
     v_left bigint[] := '{}';
     v_rooms jsonb;
     v_row record; v_lacks text;
@@ -4630,14 +4629,13 @@ begin
     v_names := array(
         select distinct a.name from delayed_queue q, unnest(q.semaphores) a (name)
         where q.ctid = any (tids) and q.source_kind is null);
-    if v_names = '{}' or not in_held and _queue_permits_promised(tids, v_names, in_until) then
+    v_entries := array(select q.entry from delayed_queue q where q.ctid = any (tids));
+    if v_names = '{}' or not in_held and _queue_permits_promised(v_entries, v_names, in_until) then
         return;
     end if;
     held := true;
     v_locked := _queue_permits_lock(v_names, not in_held);
-    delete from queue_semaphore_permit h
-    where h.name = any (v_locked)
-        and h.entry = any (array(select q.entry from delayed_queue q where q.ctid = any (tids)));
+    delete from queue_semaphore_permit h where h.name = any (v_locked) and h.entry = any (v_entries);
     select jsonb_object_agg(n.name, _queue_permits_room(n.name, false, in_now)) into v_rooms
         from unnest(v_locked) n (name);
     if (v_names <@ v_locked or not in_held) and not exists ( -- most calls: all are locked, and have room for all
@@ -8917,7 +8915,7 @@ begin
         raise warning using message = v_mended, hint = 'Its numbers go on behind them now; see docs/replication.md.';
     end loop;
     pruned := _queue_fold_counts(v_most);
-    v_most := v_most + pruned;
+    v_most := v_most + pruned; -- that isn't counted
     pruned := pruned + _queue_stage_prune(v_now, v_most - pruned);
     pruned := pruned + _queue_expire(v_now, greatest(v_most - pruned, 1));
     pruned := pruned + _queue_prune_groups(v_now, greatest(v_most - pruned, 1));
@@ -9398,7 +9396,7 @@ revoke all on function
     _queue_permits_lock(text[], boolean),
     _queue_permits_look(text, bigint, bigint),
     _queue_permits_next(text, text, bigint, bigint),
-    _queue_permits_promised(tid[], text[], bigint),
+    _queue_permits_promised(bigint[], text[], bigint),
     _queue_permits_ready(text, bigint),
     _queue_permits_room(text, boolean, bigint),
     _queue_permits_settle(bigint[], text[], boolean, bigint),

@@ -170,7 +170,7 @@ alter table queue_count replica identity full;
 -- Where a scan of a kind begins, see _queue_take. A session to which the scan from the start has become slow keeps one
 -- as a setting of its own, a row of this table as text; here stand those that it leaves for sessions that have none.
 -- Only ever appended and deleted; the newest row counts. Who changes the columns changes the name of the setting too
--- (_queue_setting).
+-- (what _queue_setting is told).
 create table queue_cursor (
     id            bigint generated always as identity,
     p_kind        text collate "C" not null,
@@ -850,7 +850,7 @@ create table queue_semaphore (
 --;
 comment on table queue_semaphore is 'Semaphores; look at them through the view queue_semaphores, change them through queue_semaphore. (pyqueue_sql)';
 --;
-comment on column queue_semaphore.lowered is 'More permits may be taken than there are, since the capacity was lowered: each that is given back is counted.';
+comment on column queue_semaphore.lowered is 'The capacity was lowered: what is given back is counted.';
 --;
 -- The permits that are taken: by a message that is held, until its hold ends, or by one that stands in the ready line
 -- and was told that there is room (until is the time of that, negated).

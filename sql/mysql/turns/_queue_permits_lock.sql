@@ -1,7 +1,7 @@
 create procedure _queue_permits_lock(in in_names longtext character set utf8mb4, in in_wait boolean,
     out out_locked longtext character set utf8mb4)
-    comment 'Locks semaphores, without which no permit is taken or given: the last that a call locks, so that whoever
-waits for one keeps nobody waiting that has it.
+    comment 'Locks semaphores: who has locked one takes its free permits, and nobody else. The last that a call locks,
+so that whoever waits for one keeps nobody waiting that has it.
 in_names: the semaphores. in_wait: false: what others have locked is left out, which is for who has locked some already.
 Result: the names of those that are there and locked.
 Locks: these rows, in the order of their names.

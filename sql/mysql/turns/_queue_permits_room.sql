@@ -9,7 +9,7 @@ otherwise.
 in_now: the time of the call.
 Result: the number, which may be negative; NULL where there is no such semaphore: then it keeps nobody waiting.
 Locks: the messages whose holds have expired; what others have locked is left.
-differs: the result is out_room; what is not to count is taken back.'
+differs: the result is out_room.'
 begin
     declare v_entry, v_found, v_held, v_taken bigint;
     declare v_old longtext character set utf8mb4;

@@ -4,7 +4,7 @@ create table if not exists queue_semaphore (
     name                   varchar(100) not null,
     capacity               bigint not null,
     lowered                boolean not null default false
-        comment 'More permits may be taken than there are, since the capacity was lowered: each that is given back is counted.',
+        comment 'The capacity was lowered: what is given back is counted.',
     primary key (name) -- serves: queue_push, queue_reserve, queue_ack
 ) engine = innodb collate exact
     comment 'Semaphores; look at them through the view queue_semaphores, change them through queue_semaphore. (pyqueue_sql)';

@@ -1,7 +1,7 @@
 -- Where a scan of a kind begins, see _queue_take. A session to which the scan from the start has become slow keeps one
 -- as a setting of its own, a row of this table as text; here stand those that it leaves for sessions that have none.
 -- Only ever appended and deleted; the newest row counts. Who changes the columns changes the name of the setting too
--- (_queue_setting).
+-- (what _queue_setting is told).
 create table queue_cursor (
     id            bigint generated always as identity,
     p_kind        text collate "C" not null,

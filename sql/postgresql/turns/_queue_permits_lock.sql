@@ -26,8 +26,8 @@ begin
 end $$;
 
 comment on function _queue_permits_lock(text[], boolean) is
-$$Locks semaphores, without which no permit is taken or given: the last that a call locks, so that whoever waits for one
-keeps nobody waiting that has it.
+$$Locks semaphores: who has locked one takes its free permits, and nobody else. The last that a call locks, so that
+whoever waits for one keeps nobody waiting that has it.
 in_names: the semaphores. in_wait: false: what others have locked is left out, which is for who has locked some already.
 Result: the names of those that are there and locked.
 Locks: these rows, in the order of their names.$$;

@@ -6,7 +6,7 @@ create or replace function _queue_permits_take(in_tids tid[], in_kind queue_kind
     out passed tid[]) language plpgsql as $$
 declare
     v_ended tid[];
-    v_names text[]; v_locked text[];
+    v_entries bigint[]; v_names text[]; v_locked text[];
     v_left bigint[] := '{}';
     v_rooms jsonb;
     v_row record; v_lacks text;
@@ -31,14 +31,13 @@ begin
     v_names := array(
         select distinct a.name from delayed_queue q, unnest(q.semaphores) a (name)
         where q.ctid = any (tids) and q.source_kind is null);
-    if v_names = '{}' or not in_held and _queue_permits_promised(tids, v_names, in_until) then
+    v_entries := array(select q.entry from delayed_queue q where q.ctid = any (tids));
+    if v_names = '{}' or not in_held and _queue_permits_promised(v_entries, v_names, in_until) then
         return;
     end if;
     held := true;
     v_locked := _queue_permits_lock(v_names, not in_held);
-    delete from queue_semaphore_permit h
-    where h.name = any (v_locked)
-        and h.entry = any (array(select q.entry from delayed_queue q where q.ctid = any (tids)));
+    delete from queue_semaphore_permit h where h.name = any (v_locked) and h.entry = any (v_entries);
     select jsonb_object_agg(n.name, _queue_permits_room(n.name, false, in_now)) into v_rooms
         from unnest(v_locked) n (name);
     if (v_names <@ v_locked or not in_held) and not exists ( -- most calls: all are locked, and have room for all

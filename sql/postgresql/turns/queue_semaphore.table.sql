@@ -6,4 +6,4 @@ create table queue_semaphore (
     lowered  boolean not null default false
 ) with (fillfactor = 50);
 comment on table queue_semaphore is 'Semaphores; look at them through the view queue_semaphores, change them through queue_semaphore. (pyqueue_sql)';
-comment on column queue_semaphore.lowered is 'More permits may be taken than there are, since the capacity was lowered: each that is given back is counted.';
+comment on column queue_semaphore.lowered is 'The capacity was lowered: what is given back is counted.';

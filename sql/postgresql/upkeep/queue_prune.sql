@@ -15,7 +15,7 @@ begin
         raise warning using message = v_mended, hint = 'Its numbers go on behind them now; see docs/replication.md.';
     end loop;
     pruned := _queue_fold_counts(v_most);
-    v_most := v_most + pruned;
+    v_most := v_most + pruned; -- that isn't counted
     pruned := pruned + _queue_stage_prune(v_now, v_most - pruned);
     pruned := pruned + _queue_expire(v_now, greatest(v_most - pruned, 1));
     pruned := pruned + _queue_prune_groups(v_now, greatest(v_most - pruned, 1));
