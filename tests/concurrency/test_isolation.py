@@ -18,6 +18,7 @@ from tests.concurrency.overlapping import committed
 from tests.concurrency.test_who_waits import LATE, ONCE, unchanged
 from tests.concurrency.world import World, brief, changed
 from tests.conformance.steps import receipts, state
+from tests.rules import each
 from tests.sample import sample
 
 if TYPE_CHECKING:
@@ -173,7 +174,7 @@ REFUSED: dict[str, tuple[Case, type[QueueError]]] = {
 LEVELS = ["read committed", "repeatable read", "serializable"]
 _numbers = itertools.count(1)
 
-each_case = pytest.mark.parametrize("name", CASES)
+each_case = each("name", CASES)
 
 
 def make(queue: Session, clock: Clock) -> World:
@@ -206,6 +207,18 @@ def begin(harness: Harness, level: str) -> Session:
     return harness.connect(autocommit=False, isolation=level)
 
 
+@pytest.fixture
+def sessions(harness: Harness) -> list[Session]:
+    """A session a level, whose next call begins a transaction of it."""
+    return [begin(harness, level) for level in LEVELS]
+
+
+@pytest.fixture
+def patient(harness: Harness) -> list[Session]:
+    """A session for each level whose transactions see what there was when they began."""
+    return [begin(harness, level) for level in harness.snapshot_levels]
+
+
 def with_snapshot(harness: Harness, level: str) -> Session:
     """A session whose transaction of that level sees what there is by now, and nothing later."""
     session = begin(harness, level)
@@ -224,11 +237,12 @@ def test_every_public_routine_has_a_case(conn: psycopg.Connection[Any]) -> None:
 
 @each_case
 def test_it_counts_when_the_transaction_commits_and_leaves_nothing_when_it_is_rolled_back(
-    harness: Harness, queue: Session, clock: Clock, name: str
+    harness: Harness, queue: Session, clock: Clock, sessions: list[Session], name: str
 ) -> None:
     call, effect = CASES[name]
-    for level in LEVELS:
-        world, session = make(queue, clock), begin(harness, level)
+    for session in sessions:
+        session.rollback()  # what the row before has left where it failed
+        world = make(queue, clock)
         before = world.look(harness)
         first = brief(call(session, world))
         session.rollback()
@@ -242,12 +256,13 @@ def test_it_counts_when_the_transaction_commits_and_leaves_nothing_when_it_is_ro
         assert changed(before, world.look(harness)) == effect
 
 
-@pytest.mark.parametrize("refused", REFUSED)
+@each("refused", REFUSED)
 def test_an_error_of_the_queue_inside_a_savepoint_leaves_the_transaction_usable(
-    harness: Harness, queue: Session, clock: Clock, refused: str
+    harness: Harness, queue: Session, clock: Clock, sessions: list[Session], refused: str
 ) -> None:
-    for level in LEVELS:
-        world, session = make(queue, clock), begin(harness, level)
+    for session in sessions:
+        session.rollback()
+        world = make(queue, clock)
         before = world.look(harness)
         session.push(world.kind("mail"), "new", 0)
         wrong, error = REFUSED[refused]
@@ -260,17 +275,17 @@ def test_an_error_of_the_queue_inside_a_savepoint_leaves_the_transaction_usable(
 
 @each_case
 def test_under_an_old_snapshot_it_is_right_or_a_serialization_failure(
-    harness: Harness, queue: Session, clock: Clock, name: str, request: pytest.FixtureRequest
+    harness: Harness, queue: Session, clock: Clock, patient: list[Session], name: str, server_name: str
 ) -> None:
     call, _ = CASES[name]
-    patient = [begin(harness, level) for level in harness.snapshot_levels]
-    for disturber, disturb in sample(DISTURBERS.items(), request.node.name):
+    for disturber, disturb in sample(DISTURBERS.items(), f"{name} {server_name}"):
         # what two transactions may come to is what they come to one after the other, in either order
         world = make(queue, clock)
         disturbed = outcome(disturb, queue, world)
         after = outcome(call, queue, world), disturbed, world.look(harness)
         before: object = None
         for session in patient:
+            session.rollback()
             world = make(queue, clock)
             session.get(world.kind("mail"), "1")  # this takes the snapshot
             disturbed = outcome(disturb, queue, world)

@@ -15,6 +15,7 @@ from typing import TYPE_CHECKING, Any
 import pytest
 
 from tests.concurrency.world import World, brief
+from tests.rules import each
 from tests.sample import sample
 
 if TYPE_CHECKING:
@@ -126,12 +127,13 @@ def stepper(request: pytest.FixtureRequest, harness: Harness, clock: Clock) -> I
     stepper.close()
 
 
-@pytest.mark.parametrize("first", CALLS)
+@each("first", CALLS)
 def test_two_transactions_come_to_what_one_after_the_other_comes_to(
     stepper: Stepper, first: str, request: pytest.FixtureRequest
 ) -> None:
     names = list(CALLS)
-    for second, ends in sample(itertools.product(names[names.index(first) :], ENDS), request.node.name):
+    combinations = itertools.product(names[names.index(first) :], ENDS)
+    for second, ends in sample(combinations, f"{first} {request.node.name}"):
         calls = (first, second)
         allowed = [stepper.run(calls, ends, order) for order in ONE_AFTER_THE_OTHER]
         allowed += [

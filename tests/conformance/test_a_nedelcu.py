@@ -8,6 +8,7 @@ import pytest
 
 from pyqueue_sql import InvalidPayload
 from tests.conformance.steps import SECOND, keys, outcomes, state, take
+from tests.rules import each
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -63,7 +64,7 @@ def test_A3_the_same_key_in_another_kind_is_another_message(queue: Session) -> N
     assert queue.push("Mail", "a", 3).outcome == "created"
 
 
-@pytest.mark.parametrize("other", ["A", "a ", " a", "á", "a\u0301"])
+@each("other", ["A", "a ", " a", "á", "a\u0301"])
 def test_A3_keys_are_the_same_only_where_every_character_is(queue: Session, other: str) -> None:
     queue.push("mail", "a", 1)
     assert queue.push("mail", other, 2).outcome == "created"

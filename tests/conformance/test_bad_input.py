@@ -23,6 +23,7 @@ from tests.conformance.hostile import (
     text_of,
 )
 from tests.conformance.steps import take
+from tests.rules import each
 from tests.sample import sample
 
 if TYPE_CHECKING:
@@ -271,7 +272,7 @@ def watched(queue: Session, clock: Clock) -> Callable[[], object]:
 
 @pytest.mark.long
 @pytest.mark.core("postgresql")
-@pytest.mark.parametrize("name", sorted({parameter.name for parameter in ALL}))
+@each("name", sorted({parameter.name for parameter in ALL}))
 def test_a_hostile_value_is_refused_by_name_or_kept_exactly(
     queue: Session, capabilities: Capabilities, watched: Callable[[], object], name: str
 ) -> None:
@@ -293,7 +294,7 @@ def test_so_is_one_of_six_of_them(
 
 @pytest.mark.long
 @pytest.mark.core("postgresql")
-@pytest.mark.parametrize("routine", ["ack", "nack", "extend", "move", "many"])
+@each("routine", ["ack", "nack", "extend", "move", "many"])
 def test_a_forged_receipt_is_refused_or_lost(
     queue: Session, watched: Callable[[], object], routine: str
 ) -> None:

@@ -9,6 +9,7 @@ import pytest
 
 from pyqueue_sql import InvalidOption, InvalidParameter, InvalidPayload, InvalidReceipt, QueueError, Refused
 from tests.conformance.steps import drain, keys, outcomes, state
+from tests.rules import each
 
 if TYPE_CHECKING:
     from tests.conformance.fixtures import Clock, Connect
@@ -490,7 +491,7 @@ def test_readers_ask_whether_a_batch_would_find_anything(queue: Session, clock: 
     assert ready()
 
 
-@pytest.mark.parametrize(
+@each(
     ("call", "error", "named"),
     [
         (("queue_stage_begin", "", None), InvalidParameter, "job"),

@@ -19,6 +19,7 @@ from pyqueue_sql import (
     Refused,
 )
 from tests.conformance.steps import die, receipts
+from tests.rules import each
 from tools import house
 
 if TYPE_CHECKING:
@@ -256,7 +257,7 @@ def test_a_cause_has_one_sqlstate(harness: Harness, connect: Connect, autocommit
 
 
 @pytest.mark.needs("inbox_at_once")
-@pytest.mark.parametrize(
+@each(
     ("sqlstate", "wrong"),
     [
         ("PQ001", {"p_key": ""}),

@@ -8,6 +8,7 @@ import pytest
 
 from pyqueue_sql import InvalidOption, InvalidParameter, Redriven, Refused, to_datetime
 from tests.conformance.steps import SECOND, die, drain, keys, outcomes, receipts, state, take
+from tests.rules import each
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -217,7 +218,7 @@ def test_M3_dead_letters_of_another_keep_it(queue: Session, clock: Clock) -> Non
     assert queue.define("morgue").expires_seconds == 60
 
 
-@pytest.mark.parametrize("seconds", [0, -1, 0.5, 315360001])
+@each("seconds", [0, -1, 0.5, 315360001])
 def test_M3_what_is_no_time_to_expire_is_refused(queue: Session, seconds: float) -> None:
     with pytest.raises(InvalidOption, match="expires_seconds"):
         queue.define("reply", expires_seconds=seconds)
@@ -322,7 +323,7 @@ def test_C4_a_replay_into_a_drained_kind_is_refused(queue: Session, clock: Clock
     assert queue.replay("k", to_kind="other").went == 5
 
 
-@pytest.mark.parametrize(
+@each(
     ("name", "chosen"),
     [
         ("outcome", {"outcome": "lost"}),

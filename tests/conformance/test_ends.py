@@ -5,9 +5,8 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
-import pytest
-
 from tests.conformance.steps import keys, outcomes, receipts, state, take
+from tests.rules import each
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -174,11 +173,11 @@ WAYS = {
 }
 
 
-@pytest.mark.parametrize("name", WAYS)
+@each("name", WAYS)
 def test_an_end_does_all_that_an_end_has_to_do(queue: Session, clock: Clock, name: str) -> None:
     for number, features in enumerate(FEATURES):
         way = WAYS[name]
-        case = Case(queue, clock, f"k{number}", frozenset(features.split()))
+        case = Case(queue, clock, f"{name}{number}", frozenset(features.split()))
         case.put()
         way.end(case)
         assert queue.get(case.kind, "a") is None, features

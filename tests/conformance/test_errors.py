@@ -17,6 +17,7 @@ from pyqueue_sql import (
     Refused,
 )
 from tests.conformance.steps import keys, take
+from tests.rules import each
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -133,9 +134,7 @@ CAUSES: list[tuple[type[QueueError], str, Callable[[Queue, str], object]]] = [
 ]
 
 
-@pytest.mark.parametrize(
-    "cause", dict.fromkeys(cause for cause, _, _ in CAUSES), ids=lambda cause: cause.sqlstate
-)
+@each("cause", dict.fromkeys(cause for cause, _, _ in CAUSES))
 def test_each_cause_has_its_sqlstate_and_the_message_names_the_parameter(
     queue: Session, cause: type[QueueError]
 ) -> None:
@@ -154,7 +153,7 @@ def test_each_cause_has_its_sqlstate_and_the_message_names_the_parameter(
     assert not wrong, "\n".join(wrong)
 
 
-@pytest.mark.parametrize(
+@each(
     "call",
     [
         lambda q: q.push(LONG, "a", 1),
@@ -176,7 +175,7 @@ def test_a_value_is_cut_at_40_characters(queue: Session, call: Callable[[Queue],
     assert len(text) <= 200
 
 
-@pytest.mark.parametrize(
+@each(
     ("call", "meant"),
     [
         (lambda q: q.push("mail", "a", 1, semaphore=["a"]), "semaphores"),
@@ -193,7 +192,7 @@ def test_an_unknown_option_is_told_what_it_may_have_meant(
         call(queue)
 
 
-@pytest.mark.parametrize(
+@each(
     ("call", "most"),
     [
         (lambda q: q.reserve("mail", None, 10_001), 10_000),

@@ -9,6 +9,7 @@ import pytest
 
 from pyqueue_sql import InvalidOption
 from tests.conformance.steps import SECOND, drain, keys, receipts, take
+from tests.rules import each
 
 if TYPE_CHECKING:
     from tests.conformance.fixtures import Clock, Connect
@@ -445,11 +446,12 @@ BAD = [
 ]  # fmt: skip
 
 
-@pytest.mark.parametrize("where", BAD)
-@pytest.mark.parametrize("routine", ["queue_reserve", "queue_pop", "queue_peek"])
+@each("where", BAD)
+@each("routine", ["queue_reserve", "queue_pop", "queue_peek"])
 def test_M4_what_can_be_no_filter_is_refused(queue: Session, routine: str, where: str) -> None:
-    queue.push("job", "a", {"a": 1})
-    arguments = ["job", None, "1"] if routine == "queue_reserve" else ["job", "1"]
+    kind = f"{routine} {BAD.index(where)}"
+    queue.push(kind, "a", {"a": 1})
+    arguments = [kind, None, "1"] if routine == "queue_reserve" else [kind, "1"]
     with pytest.raises(InvalidOption, match="where"):
         queue.raw(routine, *arguments, f'{{"where": {where}}}')
     assert queue.raw(routine, *arguments, '{"where": null}') == 1

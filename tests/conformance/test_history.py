@@ -8,6 +8,7 @@ import pytest
 
 from pyqueue_sql import InvalidOption
 from tests.conformance.steps import SECOND, die, keys, receipts, take
+from tests.rules import each
 
 if TYPE_CHECKING:
     from tests.conformance.fixtures import Clock, Connect
@@ -214,7 +215,7 @@ def test_a_dead_letter_that_is_redriven_ends_once_more(queue: Session) -> None:
     assert sorted(one.outcome for one in queue.history("mail", "a")) == ["acked", "dead"]
 
 
-@pytest.mark.parametrize("name", ["history_seconds", "dedup_seconds", "log_seconds"])
+@each("name", ["history_seconds", "dedup_seconds", "log_seconds"])
 def test_a_time_to_keep_is_a_number_of_seconds(queue: Session, name: str) -> None:
     wrong: list[Any] = [-1, 315360001, True, "60", [1]]
     for value in wrong:

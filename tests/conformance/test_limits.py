@@ -8,6 +8,7 @@ import pytest
 
 from pyqueue_sql import InvalidOption, QueueError
 from tests.conformance.steps import SECOND, keys, outcomes, receipts, state, take
+from tests.rules import each
 
 if TYPE_CHECKING:
     from tests.conformance.fixtures import Clock, Connect
@@ -454,7 +455,7 @@ def test_a_clock_that_hops_gives_no_more_than_its_rate(
     assert rate * seconds - 1 <= number <= rate * seconds + 1
 
 
-@pytest.mark.parametrize(
+@each(
     ("option", "value"),
     [
         ("max_reserved", 0),

@@ -8,6 +8,7 @@ import pytest
 
 from pyqueue_sql import InvalidParameter
 from tests.conformance.steps import SECOND, keys, outcomes, receipts, state, take
+from tests.rules import each
 
 if TYPE_CHECKING:
     from tests.conformance.fixtures import Clock
@@ -106,7 +107,7 @@ def test_options_of_a_move_count_over_those_of_the_batch(queue: Session, clock: 
     assert found == [("a", "all", 8), ("b", None, 1)]
 
 
-@pytest.mark.parametrize("moves", ["1", "{}", '["receipt"]', "[null]"])
+@each("moves", ["1", "{}", '["receipt"]', "[null]"])
 def test_what_is_no_array_of_moves_is_refused_by_that_name(queue: Session, moves: str) -> None:
     with pytest.raises(InvalidParameter, match=r"^moves .*must be a JSON array"):
         queue.raw("queue_move_many", moves, None)

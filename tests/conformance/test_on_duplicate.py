@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 import pytest
 
 from tests.conformance.steps import SECOND, outcomes, receipts, state, take
+from tests.rules import each
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -124,18 +125,18 @@ WAYS: dict[str, Callable[..., str]] = {
     "push_among_others": push_among_others,
     "move": move,
 }
-ways = pytest.mark.parametrize("way", WAYS)
+ways = each("way", WAYS)
 MOVED = {"created": "moved", "ignored": "duplicate", "replaced": "moved", "held": "moved"}
 """What a move answers in place of the outcome of a push."""
 
 
 @ways
-@pytest.mark.parametrize("there", MATRIX)
+@each("there", MATRIX)
 def test_what_a_push_onto_a_key_answers_and_leaves(
     queue: Session, clock: Clock, way: str, there: str
 ) -> None:
     for mode, expected in MATRIX[there].items():
-        kind, receipt = bring(queue, clock, mode, there)
+        kind, receipt = bring(queue, clock, f"{way}.{mode}.{there}", there)
         before = queue.get(kind, "a")
         outcome = WAYS[way](queue, kind, on_duplicate=mode)
         assert outcome == (MOVED[expected.outcome] if way == "move" else expected.outcome), mode
@@ -159,12 +160,12 @@ def test_what_a_push_onto_a_key_answers_and_leaves(
             assert [m.payload for m in queue.peek(f"{kind}.dead")] == ["old"], mode
 
 
-@pytest.mark.parametrize("there", ["scheduled", "ready", "held", "expired"])
-@pytest.mark.parametrize("mode", MODES)
+@each("there", ["scheduled", "ready", "held", "expired"])
+@each("mode", MODES)
 def test_a_push_answers_the_time_of_the_message_that_is_there_then(
     queue: Session, clock: Clock, there: str, mode: Any
 ) -> None:
-    kind, _ = bring(queue, clock, "mail", there)
+    kind, _ = bring(queue, clock, f"{mode}.{there}", there)
     pushed = queue.push(kind, "a", "new", delay_seconds=DELAY, on_duplicate=mode)
     message = queue.get(kind, "a")
     assert message
@@ -232,12 +233,12 @@ ANSWERS = {
 
 
 @ways
-@pytest.mark.parametrize("end", AFTER)
+@each("end", AFTER)
 def test_what_comes_after_the_delivery_that_a_push_falls_on(
     queue: Session, clock: Clock, way: str, end: str
 ) -> None:
     for mode, then in AFTER[end].items():
-        kind, receipt = bring(queue, clock, f"{mode}.{end}", "held")
+        kind, receipt = bring(queue, clock, f"{way}.{mode}.{end}", "held")
         assert receipt
         start = clock.now
         WAYS[way](queue, kind, on_duplicate=mode)

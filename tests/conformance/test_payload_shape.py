@@ -8,6 +8,7 @@ import pytest
 
 from pyqueue_sql import InvalidOption, InvalidPayload
 from tests.conformance.steps import keys, take
+from tests.rules import each
 
 if TYPE_CHECKING:
     from tests.conformance.harness import Session
@@ -48,7 +49,7 @@ def test_A4_what_fits_is_taken(queue: Session) -> None:
     assert len(queue.reserve("mail", None, 9)) == 2
 
 
-@pytest.mark.parametrize("payload", BAD, ids=repr)
+@each("payload", BAD)
 def test_A4_what_does_not_fit_is_refused_at_every_door(queue: Session, payload: Any) -> None:
     with pytest.raises(InvalidPayload, match="payload_shape"):
         queue.push("mail", "a", payload)
@@ -98,9 +99,7 @@ def test_A4_it_can_be_taken_away(queue: Session) -> None:
     assert queue.push("mail", "a", 1).outcome == "created"
 
 
-@pytest.mark.parametrize(
-    "shape", [[], "string", 1, {"a": "text"}, {"a": 1}, {"a": None}, {"a": {"b": "string"}}], ids=repr
-)
+@each("shape", [[], "string", 1, {"a": "text"}, {"a": 1}, {"a": None}, {"a": {"b": "string"}}])
 def test_a_shape_is_an_object_of_fields_and_types(queue: Session, shape: Any) -> None:
     with pytest.raises(InvalidOption, match="payload_shape"):
         queue.define("mail", payload_shape=shape)

@@ -9,6 +9,7 @@ import pytest
 
 from pyqueue_sql import InvalidOption, InvalidPayload
 from tests.conformance.steps import SECOND, keys, outcomes, take
+from tests.rules import each
 
 if TYPE_CHECKING:
     from tests.conformance.fixtures import Clock, Connect
@@ -42,7 +43,7 @@ def test_without_a_key_each_push_gets_one_of_its_own_in_order_of_time(queue: Ses
     assert keys(queue.reserve("mail", None, 30))[:20] == made[:20]
 
 
-@pytest.mark.parametrize(
+@each(
     "payload",
     [
         None,
@@ -58,14 +59,14 @@ def test_without_a_key_each_push_gets_one_of_its_own_in_order_of_time(queue: Ses
         1.5e-7,
         123456789.125,
     ],
-    ids=repr,
 )
 def test_a_json_payload_comes_back_as_it_was(queue: Session, payload: Any) -> None:
     queue.push("mail", "a", payload)
-    message, _ = take(queue, "mail")
+    message, receipt = take(queue, "mail")
     assert message.payload == payload
     assert type(message.payload) is type(payload)
     assert message.payload_bytes is None
+    queue.ack(receipt)
 
 
 def test_a_push_without_a_payload_is_a_message_whose_payload_is_null(queue: Session, clock: Clock) -> None:
@@ -100,11 +101,12 @@ def test_numbers_beyond_a_double_come_back_exactly(queue: Session) -> None:
     assert take(queue, "mail")[0].payload == 12345678901234567890123
 
 
-@pytest.mark.parametrize("payload", [b"", b"\x00", bytes(range(256)), "é".encode("latin-1")], ids=repr)
+@each("payload", [b"", b"\x00", bytes(range(256)), "é".encode("latin-1")])
 def test_a_binary_payload_comes_back_byte_for_byte(queue: Session, payload: bytes) -> None:
     assert queue.push_bytes("mail", "a", payload).outcome == "created"
-    message, _ = take(queue, "mail")
+    message, receipt = take(queue, "mail")
     assert (message.payload, message.payload_bytes) == (None, payload)
+    queue.ack(receipt)
 
 
 def test_kinds_of_95_and_keys_of_200_characters_work(queue: Session) -> None:

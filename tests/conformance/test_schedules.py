@@ -10,6 +10,7 @@ import pytest
 
 from pyqueue_sql import InvalidOption, InvalidParameter, InvalidPayload, to_datetime, to_microseconds
 from tests.conformance.steps import SECOND, keys, outcomes, receipts
+from tests.rules import each
 
 if TYPE_CHECKING:
     from tests.conformance.fixtures import Clock, Connect
@@ -85,7 +86,7 @@ CRONS: dict[str, tuple[str, list[str]]] = {
 }
 
 
-@pytest.mark.parametrize("cron", CRONS)
+@each("cron", CRONS)
 def test_a_cron_expression(queue: Session, clock: Clock, cron: str) -> None:
     start, expected = CRONS[cron]
     assert occurrences(queue, clock, start, len(expected), cron=cron) == expected
@@ -98,7 +99,7 @@ def test_a_cron_expression_may_name_every_value(queue: Session, clock: Clock) ->
     assert found == ["11-21 09:30:01", "11-21 09:30:02"]
 
 
-@pytest.mark.parametrize(
+@each(
     "cron",
     [
         *("", "* * * *", "* * * * * * *", "60 * * * *", "* 24 * * *", "* * 0 * *", "* * * 13 *", "* * * * 8"),
@@ -174,7 +175,7 @@ def test_a_day_that_changes_between_the_zones(queue: Session, clock: Clock, harn
     assert found == ["11-21 23:30", "11-28 23:30"]
 
 
-@pytest.mark.parametrize("zone", ["Nowhere/Land", "", "+2", "+25:00", "SYSTEM", "+02:00 ", "foo+3"])
+@each("zone", ["Nowhere/Land", "", "+2", "+25:00", "SYSTEM", "+02:00 ", "foo+3"])
 def test_a_zone_that_nobody_knows_is_refused(queue: Session, zone: str) -> None:
     with pytest.raises(InvalidOption, match="time_zone"):
         queue.schedule("s", "k", 1, daily_at="09:30", time_zone=zone)
@@ -390,7 +391,7 @@ WRONG: list[tuple[str, dict[str, Any]]] = [
 ]
 
 
-@pytest.mark.parametrize(("name", "options"), WRONG)
+@each(("name", "options"), WRONG)
 def test_a_wrong_option_is_refused_by_name(queue: Session, name: str, options: dict[str, Any]) -> None:
     with pytest.raises(InvalidOption, match=name):
         queue.schedule("s", "k", 1, **options)

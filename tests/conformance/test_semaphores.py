@@ -8,6 +8,7 @@ import pytest
 
 from pyqueue_sql import InvalidOption, InvalidParameter, Refused
 from tests.conformance.steps import drain, keys, outcomes, receipts, state, take
+from tests.rules import each
 
 if TYPE_CHECKING:
     from tests.conformance.fixtures import Clock, Connect
@@ -812,7 +813,7 @@ def test_D5_kinds_that_are_paused_or_drained(queue: Session) -> None:
     assert list(hold(queue)) == ["b"]
 
 
-@pytest.mark.parametrize(
+@each(
     "given",
     [[], ["s", "s"], "s", [1], [None], [""], ["x" * 101], [f"{n}" for n in range(9)], {"s": 1}, [["s"]]],
 )

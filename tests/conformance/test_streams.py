@@ -8,6 +8,7 @@ import pytest
 
 from pyqueue_sql import InvalidOption, InvalidParameter, Reader, ReadUpTo, Refused, to_datetime
 from tests.conformance.steps import die, receipts, take
+from tests.rules import each
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
@@ -531,15 +532,13 @@ def test_K6_pausing_and_draining_do_not_touch_the_readers(queue: Session) -> Non
     assert short(on(queue, "k", "s", events=["acked"])) == ["acked a"]
 
 
-@pytest.mark.parametrize(
-    "options", [{"events": ["nonsense"]}, {"events": []}, {"events": [1]}, {"start": "never"}]
-)
+@each("options", [{"events": ["nonsense"]}, {"events": []}, {"events": [1]}, {"start": "never"}])
 def test_bad_options_of_a_read(queue: Session, options: dict[str, Any]) -> None:
     with pytest.raises(InvalidOption):
         queue.read("k", "r", 1, **options)
 
 
-@pytest.mark.parametrize("name", ["", "x" * 256, "a.#.*#", "#.#.#.#", None])
+@each("name", ["", "x" * 256, "a.#.*#", "#.#.#.#", None])
 def test_bad_names_of_a_read(queue: Session, name: Any) -> None:
     with pytest.raises(InvalidParameter):
         queue.read(name, "r")

@@ -8,6 +8,7 @@ import pytest
 
 from pyqueue_sql import InvalidOption, InvalidParameter, InvalidPayload, Refused, Subscription, to_datetime
 from tests.conformance.steps import keys, outcomes, receipts, take
+from tests.rules import each
 
 if TYPE_CHECKING:
     from tests.conformance.fixtures import Clock, Connect
@@ -216,7 +217,7 @@ def test_dropping_a_kind_ends_its_subscriptions(queue: Session) -> None:
     assert kinds(queue, "t") == ["stays"]
 
 
-@pytest.mark.parametrize(
+@each(
     ("topic", "why"),
     [
         ("", "1 to 255"),
@@ -233,7 +234,7 @@ def test_what_is_no_topic_is_refused_by_name(queue: Session, topic: str, why: st
         queue.publish(topic, "k", 1)
 
 
-@pytest.mark.parametrize("pattern", ["", "a..b", "a*", "#b", "a.b*c", "**", "#.a.#.b.#.c.#", "x" * 256])
+@each("pattern", ["", "a..b", "a*", "#b", "a.b*c", "**", "#.a.#.b.#.c.#", "x" * 256])
 def test_what_is_no_pattern_is_refused_by_name(queue: Session, pattern: str) -> None:
     with pytest.raises(InvalidParameter, match="pattern"):
         queue.subscribe(pattern, "k")

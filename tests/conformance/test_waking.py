@@ -11,6 +11,7 @@ import pytest
 
 from pyqueue_sql import InvalidParameter
 from tests.conformance.steps import keys, receipts, take
+from tests.rules import each
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Sequence
@@ -182,7 +183,7 @@ def test_D7_of_several_that_have_something_the_first_is_the_answer(queue: Sessio
     assert [queue.wait(kinds, 0) for kinds in (["mail", "sms"], ["sms", "mail"])] == ["mail", "sms"]
 
 
-@pytest.mark.parametrize("kinds", [[], [""], ["k" * 101], ["k"] * 101, "", ["mail", 1], [None]])
+@each("kinds", [[], [""], ["k" * 101], ["k"] * 101, "", ["mail", 1], [None]])
 def test_what_is_no_kind_is_refused(queue: Session, kinds: list[str]) -> None:
     with pytest.raises(InvalidParameter, match="kinds"):
         queue.wait(kinds, 0)

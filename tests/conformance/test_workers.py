@@ -9,6 +9,7 @@ import pytest
 
 from pyqueue_sql import InvalidOption, InvalidParameter, InvalidPayload, Reaped, to_datetime
 from tests.conformance.steps import keys, receipts, state, take
+from tests.rules import each
 
 if TYPE_CHECKING:
     from pyqueue_sql import WorkerState
@@ -319,7 +320,7 @@ def test_one_without_upkeep_is_never_asked_and_stands_in_nobodys_way(queue: Sess
     assert queue.heartbeat("e").reaps is False
 
 
-@pytest.mark.parametrize(
+@each(
     ("options", "error"),
     [
         ({"timeout_seconds": 0.5}, InvalidOption),

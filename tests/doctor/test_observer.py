@@ -16,6 +16,7 @@ from pyqueue_sql.top.app import Top
 from tests.doctor.logins import SECRET, Watched, execute
 from tests.doctor.rights import OBSERVED, OBSERVED_COLUMNS
 from tests.doctor.test_top import cells, messages, table, text, until
+from tests.rules import each
 
 if TYPE_CHECKING:
     from textual.pilot import Pilot
@@ -47,7 +48,7 @@ def test_nothing_that_it_can_read_has_a_secret_in_it(
         assert SECRET in str(look.rows("select payload, headers from delayed_queue"))
 
 
-@pytest.mark.parametrize(
+@each(
     "text_",
     [
         "select * from delayed_queue",

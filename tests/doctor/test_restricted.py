@@ -13,6 +13,7 @@ import pytest
 from pyqueue_sql import InvalidOption, Queue, Refused, Restricted
 from pyqueue_sql.calls.connect import connect
 from tests.doctor.logins import Watched, execute, login
+from tests.rules import each
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -270,7 +271,7 @@ def test_a_member_of_a_role_may_and_may_no_more_once_it_is_none(vault: Vault) ->
     execute(vault.owner, f"drop role {group}")
 
 
-@pytest.mark.parametrize("roles", [[], [1], [""], ["a" * 81], "in", {"a": 1}, ["a"] * 33, ["no_such_role"]])
+@each("roles", [[], [1], [""], ["a" * 81], "in", {"a": 1}, ["a"] * 33, ["no_such_role"]])
 def test_what_is_no_list_of_roles_is_refused(vault: Vault, server_name: str, roles: Any) -> None:
     if roles == ["no_such_role"] and server_name != "postgresql":
         return  # an account may be made later, and the owner needn't see all of them

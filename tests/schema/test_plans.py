@@ -18,6 +18,7 @@ import pytest
 from psycopg import sql
 from psycopg.types.json import Jsonb
 
+from tests.rules import each
 from tests.sample import LARGE
 from tests.schema.plans import Node, Plans
 from tests.schema.sources import served
@@ -220,12 +221,19 @@ def filled(
         yield Filled(url, size, known)
 
 
-@pytest.fixture
-def plans(filled: Filled) -> Iterator[Plans]:
-    """The plans of a new session, which has no cursor yet."""
+@contextlib.contextmanager
+def new_session(filled: Filled) -> Iterator[Plans]:
+    """Give the plans of a new session, which has no cursor yet."""
     with psycopg.connect(filled.url, autocommit=True) as conn:
         conn.execute("delete from queue_cursor")
         yield Plans(conn)
+
+
+@pytest.fixture
+def plans(filled: Filled) -> Iterator[Plans]:
+    """The plans of a new session, which has no cursor yet."""
+    with new_session(filled) as plans:
+        yield plans
 
 
 def reserve(plans: Plans, number: int = BATCH) -> list[str]:
@@ -709,10 +717,15 @@ def used_by(nodes: list[Node]) -> set[str | None]:
     return {node.index for node in nodes} | arbiters
 
 
-@pytest.mark.parametrize("name", [*CALLS, *CALLS_OF_VIEWS])
-def test_a_call_uses_its_indexes_and_touches_no_more_than_its_batch(
-    filled: Filled, plans: Plans, name: str
-) -> None:
+@each("name", [*CALLS, *CALLS_OF_VIEWS])
+def test_a_call_uses_its_indexes_and_touches_no_more_than_its_batch(filled: Filled, name: str) -> None:
+    with new_session(filled) as plans:
+        wrong = what_is_wrong(filled, plans, name)
+    assert {what: found for what, found in wrong.items() if found} == {}
+
+
+def what_is_wrong(filled: Filled, plans: Plans, name: str) -> dict[str, list[str]]:
+    """Return what a call does that it shouldn't, and the parts of its plan that show it."""
     calm(plans)
     nodes = (CALLS | CALLS_OF_VIEWS)[name](plans)
     nodes = [
@@ -754,7 +767,7 @@ def test_a_call_uses_its_indexes_and_touches_no_more_than_its_batch(
             for index, routine in PAIRS
             if call_of(index, routine) == name and index != HOLD_INDEX and index not in used_by(nodes)
         ]
-    assert {what: found for what, found in wrong.items() if found} == {}
+    return wrong
 
 
 def test_a_session_with_a_cursor_looks_from_the_marks_by_their_index(filled: Filled, plans: Plans) -> None:

@@ -15,6 +15,7 @@ from pyqueue_sql.spark.arrow import pa
 from pyqueue_sql.spark.checking import dead_rows, sound
 from tests.conformance.hostile import JSONS, TEXTS, is_headers, is_json, nested, text_of
 from tests.conformance.steps import drain
+from tests.rules import each
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -71,7 +72,7 @@ def table(*rows: dict[str, Any]) -> Any:
     return pa.table({name: pa.array([one[name] for one in rows], type_) for name, type_ in TYPES.items()})
 
 
-@pytest.mark.parametrize(("wrong", "why"), WRONG)
+@each(("wrong", "why"), WRONG)
 def test_a_row_that_is_no_message_is_named_with_the_reason(wrong: dict[str, Any], why: str) -> None:
     with pytest.raises(InvalidParameter) as raised:
         sound(table(GOOD, GOOD | wrong, GOOD), dead=None)

@@ -13,6 +13,7 @@ from pyspark.sql import functions as F  # noqa: N812
 
 from pyqueue_sql.calls.connect import connect
 from tests.conformance.steps import drain
+from tests.rules import each
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
@@ -166,7 +167,7 @@ def test_a_row_that_is_wrong_names_itself_and_nothing_is_written(
 
 
 @pytest.mark.servers("postgresql")
-@pytest.mark.parametrize(
+@each(
     ("schema", "options", "message"),
     [
         ("p_key string, payload string, color string", {"kind": "m"}, 'column "color": unknown'),

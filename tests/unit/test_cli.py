@@ -29,6 +29,7 @@ from pyqueue_sql.schema.frozen import MIGRATIONS
 from pyqueue_sql.schema.migrate_postgresql import UPGRADES
 from tests.conformance.fixtures import harness
 from tests.conformance.harness import Harness
+from tests.rules import each
 
 __all__ = ["harness"]
 
@@ -103,7 +104,7 @@ def examples(name: str) -> list[list[str]]:
     return [shlex.split(re.split(r"[|<>]", call)[0], comments=True) for call in calls]
 
 
-@pytest.mark.parametrize("name", sorted(COMMANDS))
+@each("name", sorted(COMMANDS))
 def test_the_examples_of_every_command_are_right_usage(
     name: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ):
@@ -248,7 +249,7 @@ def test_a_terminal_gets_a_table(queue: Queue):
     assert len({len(line) for line in (header, *rows)}) == 1
 
 
-@pytest.mark.parametrize(
+@each(
     "args",
     [
         ("push", "mail"),

@@ -33,6 +33,7 @@ from pyqueue_sql import (
 from pyqueue_sql.calls.connect import mysql_settings
 from tests.conformance.fixtures import Connect, clock, connect, harness, queue
 from tests.conformance.harness import Clock, Harness
+from tests.rules import each
 
 __all__ = ["clock", "connect", "harness", "queue"]
 
@@ -174,7 +175,7 @@ def test_none_and_unset_as_a_new_payload_differ(queue: Queue):
     assert (message.payload, message.headers) == (None, None)
 
 
-@pytest.mark.parametrize(
+@each(
     ("cause", "call"),
     [
         (InvalidParameter, lambda q: q.push("", "k")),

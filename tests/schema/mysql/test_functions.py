@@ -19,6 +19,7 @@ import pytest
 
 from pyqueue_sql import Queue
 from pyqueue_sql.schema import migrate
+from tests.rules import each
 from tests.schema.mysql.catalogs import catalog, run
 from tests.servers.databases import open_connection
 
@@ -169,7 +170,7 @@ def test_a_push_in_a_select_answers_as_the_procedure(connection: pymysql.Connect
     assert again["outcome"] == "ignored"
 
 
-@pytest.mark.parametrize("key", ['"', "\\", "é\u0301", "a ", "\U0001f600", "%s"])
+@each("key", ['"', "\\", "é\u0301", "a ", "\U0001f600", "%s"])
 def test_any_key_comes_back_as_it_was(connection: pymysql.Connection[Any], key: str):
     payload = {"text": key, "more": [None, True, 1.5]}
     pushed = answer(connection, "select queue_push('k', %s, %s)", key, json.dumps(payload))
@@ -225,7 +226,7 @@ def test_an_ack_in_a_select(connection: pymysql.Connection[Any]):
     assert queue.get("k", "a") is None
 
 
-@pytest.mark.parametrize(
+@each(
     ("text", "number"),
     [
         ("select queue_push('', 'a', '1')", 31001),
@@ -297,7 +298,7 @@ def test_consumers_at_once_by_short_forms_get_each_message_once(
     assert Counter(key for one in finished for key in one.result()) == Counter(map(str, range(200)))
 
 
-@pytest.mark.parametrize(
+@each(
     ("text", "us"),
     [
         ("1970-01-01 00:00:00", 0),

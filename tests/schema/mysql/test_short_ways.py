@@ -14,6 +14,7 @@ import pytest
 
 from pyqueue_sql import QueueError
 from tests.conformance.steps import SECOND, keys, outcomes, receipts
+from tests.rules import each
 from tests.schema.mysql.test_cursor import keep_cursor, place
 
 if TYPE_CHECKING:
@@ -173,7 +174,7 @@ def test_a_paused_kind_gives_nothing(consumer: Consumer, queue: Session) -> None
     assert keys(consumer.reserve()) == []
 
 
-@pytest.mark.parametrize("worker", ["", "w" * 201, "\0"])
+@each("worker", ["", "w" * 201, "\0"])
 def test_a_name_that_is_none_is_refused(consumer: Consumer, worker: str) -> None:
     with pytest.raises(QueueError):
         consumer.session.raw("queue_reserve", "mail", worker, "1", None)
