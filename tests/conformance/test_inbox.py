@@ -8,6 +8,7 @@ import pytest
 
 from pyqueue_sql import InvalidOption, InvalidParameter, InvalidPayload, QueueError
 from tests.conformance.steps import SECOND, keys, take
+from tests.rules import each
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -16,6 +17,8 @@ if TYPE_CHECKING:
     from tests.conformance.harness import Session
 
     Land: TypeAlias = Callable[[list[dict[str, Any]]], None]
+
+NAN = float("nan")
 
 
 def row(key: str | None, payload: str | None = "1", **more: Any) -> dict[str, Any]:
@@ -87,7 +90,7 @@ def test_a_remembered_key_is_ignored(queue: Session, land: Land, clock: Clock) -
     assert {m.key: m.payload for m in queue.peek("mail")} == {"a": 3, "b": 1}
 
 
-@pytest.mark.parametrize(
+@each(
     ("wrong", "error", "says"),
     [
         (row("x", "{"), InvalidPayload, "json"),
@@ -98,12 +101,7 @@ def test_a_remembered_key_is_ignored(queue: Session, land: Land, clock: Clock) -
         (row("x", headers="{"), InvalidPayload, "json"),
         (row("x", priority=32768), InvalidOption, "priority"),
         (row("x", delay_seconds=-1), InvalidOption, "delay_seconds"),
-        pytest.param(
-            row("x", delay_seconds=float("nan")),
-            InvalidOption,
-            "delay_seconds",
-            marks=pytest.mark.needs("not_a_number"),
-        ),
+        (row("x", delay_seconds=NAN), InvalidOption, "delay_seconds"),
         (row("x", scheduled_at=1_700_000_000), InvalidOption, "scheduled_at"),
         (row("x", max_attempts=0), InvalidOption, "max_attempts"),
         (row("x" * 201), InvalidParameter, "key"),
@@ -111,12 +109,13 @@ def test_a_remembered_key_is_ignored(queue: Session, land: Land, clock: Clock) -
         ({**row("x"), "p_kind": None}, InvalidParameter, "kind"),
         ({**row("x"), "p_kind": "k" * 96}, InvalidParameter, "kind"),
     ],
-    ids=repr,
 )
 @pytest.mark.needs("inbox_at_once")
 def test_a_wrong_row_names_itself_and_nothing_is_kept(
     queue: Session, capabilities: Capabilities, wrong: dict[str, Any], error: type[QueueError], says: str
 ) -> None:
+    if wrong.get("delay_seconds") is NAN and "not_a_number" not in capabilities:
+        return
     # what isn't of the column's type or length the server itself refuses
     number = "row 3" if "numbered_rows" in capabilities else "row"
     queue.land([{**row("before"), "p_kind": "other"}])  # so that no row's number is its id
@@ -125,6 +124,7 @@ def test_a_wrong_row_names_itself_and_nothing_is_kept(
     assert queue.peek("mail") == []
     queue.land([row("a")])
     assert keys(queue.peek("mail")) == ["a"]
+    queue.purge("mail")
 
 
 @pytest.mark.needs("inbox_at_once")

@@ -19,7 +19,8 @@ begin
             order_waits, semaphores)
         values (in_row.p_kind, in_row.p_key, in_row.payload, in_row.payload_bytes, in_row.headers, in_row.priority,
             in_row.scheduled_at, in_row.scheduled_at, in_now, in_row.attempts, in_row.max_attempts,
-            case when in_row.scheduled_at <= in_now and in_row.order_waits is null then in_row.scheduled_at end,
+            case when in_row.scheduled_at <= in_now and num_nonnulls(in_row.order_waits, in_row.semaphores) = 0
+                then in_row.scheduled_at end,
             case when in_row.scheduled_at > in_now and in_row.order_waits is null then in_row.scheduled_at end,
             in_row.route, in_row.member, in_row.order_key, in_row.order_waits, in_row.semaphores)
         on conflict on constraint delayed_queue_pkey do nothing

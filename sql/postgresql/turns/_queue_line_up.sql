@@ -1,30 +1,27 @@
 -- changes: delayed_queue, queue_kind, queue_semaphore_wait
 create or replace function _queue_line_up(in_entries bigint[]) returns text[] language plpgsql as $$
 declare
-    v_kind text;
-    v_names text[];
+    v_kinds text[]; v_names text[];
 begin
-    with u as (
-        update delayed_queue q set ready_at = case when not exists (select from queue_semaphore s
-            where s.name = any (q.semaphores)) then coalesce(q.ready_at, q.scheduled_at) end
-        where q.entry = any (in_entries) and q.semaphores is not null and q.source_kind is null
-            and q.reserved_at is null and q.due_at is null
-        returning q.entry, q.semaphores, q.p_kind, q.ready_at is null as waits),
+    with l as materialized (
+        select q.entry, q.p_kind, q.semaphores, q.ready_at is null as stands,
+            q.reserved_at is null and q.due_at is null as placed,
+            exists (select from queue_semaphore s where s.name = any (q.semaphores)) as waits
+        from delayed_queue q
+        where q.entry = any (in_entries) and q.semaphores is not null and q.source_kind is null),
+    u as (
+        update delayed_queue q set ready_at = case when q.ready_at is null then q.scheduled_at end
+        where q.entry = any (array(select l.entry from l where l.placed and l.stands <> l.waits))),
     i as (
         insert into queue_semaphore_wait (entry, name, p_kind)
-        select u.entry, u.semaphores[1], u.p_kind from u where u.waits
+        select l.entry, l.semaphores[1], l.p_kind from l where l.placed and l.waits
         on conflict on constraint queue_semaphore_wait_pkey do nothing)
-    select array_agg(distinct a.name) into v_names from u, unnest(u.semaphores) a (name) where u.waits;
-    for v_kind in
-        select distinct q.p_kind from unnest(in_entries) e (entry), -- OFFSET: ADR 13
-            lateral (select m.* from delayed_queue m where m.entry = e.entry offset 0) q
-        where q.semaphores is not null and q.source_kind is null
-            and not exists (select from queue_kind k where k.p_kind = q.p_kind and k.semaphores)
-        order by 1
-    loop
-        insert into queue_kind as k (p_kind, semaphores) values (v_kind, true)
-        on conflict on constraint queue_kind_pkey do update set semaphores = true where not k.semaphores;
-    end loop;
+    select array_agg(distinct l.p_kind), array_agg(distinct a.name) filter (where l.placed and l.waits)
+    into v_kinds, v_names from l, unnest(l.semaphores) a (name);
+    insert into queue_kind as k (p_kind, semaphores)
+    select n.kind, true from unnest(v_kinds) n (kind)
+    where not exists (select from queue_kind k where k.p_kind = n.kind and k.semaphores) order by 1
+    on conflict on constraint queue_kind_pkey do update set semaphores = true where not k.semaphores;
     return v_names;
 end $$;
 

@@ -6,8 +6,9 @@ from typing import TYPE_CHECKING, Any
 
 import pytest
 
+from tests.rules import each
 from tests.schema.mysql.catalogs import run
-from tests.schema.mysql.world import CALLS, call, prepare, push_keys
+from tests.schema.mysql.world import CALLS, World, call, prepare, push_keys
 from tests.servers.databases import open_connection
 
 if TYPE_CHECKING:
@@ -35,15 +36,22 @@ def lines(connection: Connection[Any]) -> list[str]:
     return [key for (key,) in run(connection, "select p_key from delayed_queue order by entry")]
 
 
-@pytest.mark.parametrize("routine", sorted(CALLS))
+@pytest.fixture
+def world(connection: Connection[Any]) -> World:
+    """A world in which each routine has something to do."""
+    return prepare(connection)
+
+
+@each("routine", sorted(CALLS))
 def test_whatever_makes_an_entry_numbers_it_behind_those_of_another_server(
-    connection: Connection[Any], routine: str
+    connection: Connection[Any], world: World, routine: str
 ) -> None:
-    world = prepare(connection)
+    run(connection, "start transaction")
     before = set(entries(connection))
     another_server(connection)
     run(connection, CALLS[routine].format(held=world.held))
     new = set(entries(connection)) - before
+    run(connection, "rollback")
     assert all(entry > EPOCH * WIDE for entry in new)
     if routine.startswith("queue_push"):
         assert len(new) == 1
