@@ -320,7 +320,9 @@ class Model:
 
     def allowed(self, kind: str, most: int) -> tuple[int, int]:
         """For how many deliveries there are places and tokens, at the least and at the most."""
-        least = highest = 0 if self.kinds[kind].paused else most
+        if self.kinds[kind].paused:  # nobody looks into the bucket
+            return 0, 0
+        least = highest = most
         if kind in self.buckets:
             tokens = self.buckets[kind].tokens(self.now)
             least, highest = min(least, tokens[0]), min(highest, tokens[1])

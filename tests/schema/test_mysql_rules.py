@@ -49,6 +49,29 @@ def test_a_condition_reads_no_table(file: File) -> None:
 
 
 @each_file
+def test_what_is_there_for_a_row_is_looked_up(file: File) -> None:
+    """MariaDB makes a list of a whole table out of an EXISTS or IN that depends on a row outside."""
+    code = re.sub(r"\s+", " ", file.code)
+    depends: list[str] = []
+    for found in re.finditer(r"\b(?:exists|in) \( ?select ", code, re.IGNORECASE):
+        inside = code[found.end() : end_of(code, found.end())]
+        of_its_own = set(re.findall(r"\b(?:from|join) (?:queue_|delayed_)\w+ (\w+)", inside))
+        if of_its_own and set(re.findall(r"\b([a-z])\.[a-z]", inside)) - of_its_own:
+            depends.append(inside)
+    assert depends == []
+
+
+def end_of(text: str, begin: int) -> int:
+    """Return where the parenthesis closes in which `begin` stands."""
+    depth = 1
+    for place in range(begin, len(text)):
+        depth += {"(": 1, ")": -1}.get(text[place], 0)
+        if depth == 0:
+            return place
+    return len(text)
+
+
+@each_file
 def test_only_the_frame_of_a_call_ends_transactions(file: File) -> None:
     found = re.findall(
         r"\b(commit|rollback|start\s+transaction|savepoint|set\s+transaction)\b", file.code, re.IGNORECASE

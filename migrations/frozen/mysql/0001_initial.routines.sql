@@ -1177,8 +1177,9 @@ begin
             scheduled_at_initially, created_at, attempts, max_attempts, ready_rank, ready_at, due_at, route, member,
             order_key, semaphores)
         values (out_entry, in_kind, in_key, in_payload, in_payload_bytes, in_headers, in_priority, in_scheduled_at,
-            in_scheduled_at, in_now, in_attempts, in_max_attempts, if(in_scheduled_at <= in_now, -in_priority, null),
-            if(in_scheduled_at <= in_now, in_scheduled_at, null), if(in_scheduled_at > in_now, in_scheduled_at, null),
+            in_scheduled_at, in_now, in_attempts, in_max_attempts, if(in_scheduled_at <= in_now
+                and in_semaphores is null, -in_priority, null), if(in_scheduled_at <= in_now
+                and in_semaphores is null, in_scheduled_at, null), if(in_scheduled_at > in_now, in_scheduled_at, null),
             in_route, in_member, in_order, in_semaphores)
         on duplicate key update entry = delayed_queue.entry;
         -- looked at, because how many rows have changed depends on the client's flags
@@ -1363,8 +1364,8 @@ begin
             semaphores)
         select cast(substr(v_entries, 19 * r.place - 18, 19) as signed), in_kind, r.p_key, r.payload,
             coalesce(json_extract(r.headers, '$'), in_headers), r.priority, r.at, r.at, in_now, in_attempts,
-            in_max_attempts, if(r.at <= in_now, -r.priority, null), if(r.at <= in_now, r.at, null),
-            if(r.at > in_now, r.at, null), in_route, in_order, in_semaphores
+            in_max_attempts, if(r.at <= in_now and in_semaphores is null, -r.priority, null), if(r.at <= in_now
+                and in_semaphores is null, r.at, null), if(r.at > in_now, r.at, null), in_route, in_order, in_semaphores
         from (
             select j.*, if(v_own is null, in_scheduled_at, cast(substr(v_own, 23 * j.place - 22, 18) as signed)) as at,
                 if(v_own is null, in_priority, cast(substr(v_own, 23 * j.place - 4, 5) as signed) - 32768) as priority
@@ -4356,15 +4357,17 @@ begin
     if in_wait then
         -- with those of who may be next, because to lock them later would be out of order
         /*M!100600 set statement group_concat_max_len = 1000000000 for */ select json_arrayagg(m.name) into v_more
-        from (
-            select distinct n.name from json_table(in_names, '$[*]'
-                columns (name varchar(100) character set utf8mb4 collate /*!80017 utf8mb4_0900_bin *//*M!100600 utf8mb4_nopad_bin */ path '$')) n
-            limit 1000000000) j
-            straight_join queue_semaphore_wait w force index (queue_semaphore_wait_name) on w.name = j.name
-                and w.entry <= coalesce((
-                    select x.entry from queue_semaphore_wait x force index (queue_semaphore_wait_name)
-                    where x.name = j.name order by x.entry limit 2, 1), 9223372036854775807)
-            straight_join delayed_queue q force index (primary) on q.entry = w.entry and json_length(q.semaphores) > 1
+        from ( -- one look each: of a range both servers read the whole line, and MySQL sorts it
+            select (select w.entry from queue_semaphore_wait w force index (queue_semaphore_wait_name)
+                where w.name = j.name order by w.name, w.entry limit 0, 1) as entry
+            from json_table(in_names, '$[*]' columns (name varchar(100) character set utf8mb4 collate /*!80017 utf8mb4_0900_bin *//*M!100600 utf8mb4_nopad_bin */ path '$')) j
+            union all select (select w.entry from queue_semaphore_wait w force index (queue_semaphore_wait_name)
+                where w.name = j.name order by w.name, w.entry limit 1, 1)
+            from json_table(in_names, '$[*]' columns (name varchar(100) character set utf8mb4 collate /*!80017 utf8mb4_0900_bin *//*M!100600 utf8mb4_nopad_bin */ path '$')) j
+            union all select (select w.entry from queue_semaphore_wait w force index (queue_semaphore_wait_name)
+                where w.name = j.name order by w.name, w.entry limit 2, 1)
+            from json_table(in_names, '$[*]' columns (name varchar(100) character set utf8mb4 collate /*!80017 utf8mb4_0900_bin *//*M!100600 utf8mb4_nopad_bin */ path '$')) j) l
+            straight_join delayed_queue q force index (primary) on q.entry = l.entry and json_length(q.semaphores) > 1
             straight_join json_table(q.semaphores, '$[*]' columns (name varchar(100) character set utf8mb4 collate /*!80017 utf8mb4_0900_bin *//*M!100600 utf8mb4_nopad_bin */ path '$')) m;
         set v_all = json_merge_preserve(in_names, coalesce(v_more, '[]'));
         /*M!100600 set statement group_concat_max_len = 1000000000 for */ select json_arrayagg(l.name) into out_locked
@@ -4601,17 +4604,16 @@ begin
         select j.name, s.capacity - (
                 select count(*) from queue_semaphore_permit h force index (queue_semaphore_permit_name)
                     where h.name = s.name) as room,
-            exists (
-                select 1 from queue_semaphore_permit e force index (queue_semaphore_permit_name)
-                where e.name = s.name and e.until between 0 and in_now) as expired
+            (select 1 from queue_semaphore_permit e force index (queue_semaphore_permit_name)
+                where e.name = s.name and e.until between 0 and in_now limit 1) is not null as expired
         from (
             select distinct n.name from json_table(in_names, '$[*]'
                 columns (name varchar(100) character set utf8mb4 collate /*!80017 utf8mb4_0900_bin *//*M!100600 utf8mb4_nopad_bin */ path '$')) n
             limit 1000000000) j
             left join queue_semaphore s force index (primary) on s.name = j.name
         where (s.name is null or json_contains(in_locked, json_quote(j.name)))
-            and (not @pyqueue_own or exists (
-                select 1 from queue_semaphore_wait w force index (queue_semaphore_wait_name) where w.name = j.name))
+            and (not @pyqueue_own or (select 1 from queue_semaphore_wait w
+                force index (queue_semaphore_wait_name) where w.name = j.name limit 1) is not null)
         limit 1000000000) l;
     set out_done = @pyqueue_own and v_odd = 0, v_picked = '[]';
     while out_done and v_place < json_length(v_found) do
@@ -4876,7 +4878,7 @@ begin
     /*M!100600 set statement group_concat_max_len = 1000000000 for */ select json_arrayagg(n.name) into v_names
     from (
         select s.name from queue_semaphore s
-        where exists (select w.entry from queue_semaphore_wait w where w.name = s.name)
+        where (select w.entry from queue_semaphore_wait w where w.name = s.name limit 1) is not null
             and s.capacity > (
                 select count(*) from queue_semaphore_permit h where h.name = s.name
                     and (h.until < 0 or h.until > in_now))
@@ -5171,8 +5173,8 @@ begin
         select q.entry, j.place, q.semaphores, q.reserved_by is not null, (
             select json_arrayagg(m.name)
                 from json_table(q.semaphores, '$[*]' columns (name varchar(100) character set utf8mb4 collate /*!80017 utf8mb4_0900_bin *//*M!100600 utf8mb4_nopad_bin */ path '$')) m
-            where q.source_kind is null and in_seconds > 0 and not exists (
-                select h.entry from queue_semaphore_permit h where h.entry = q.entry and h.name = m.name))
+            where q.source_kind is null and in_seconds > 0 and (
+                select h.entry from queue_semaphore_permit h where h.entry = q.entry and h.name = m.name) is null)
         from json_table(in_list, '$[*]' columns (entry bigint path '$[0]', place int path '$[1]')) j
             straight_join delayed_queue q force index (primary) on q.entry = j.entry
         order by j.entry;
@@ -5353,7 +5355,7 @@ begin
             insert into queue_slot (p_kind, slot)
             select in_kind, n.slot
             from json_table(concat('[0', repeat(',0', v_most - 1), ']'), '$[*]' columns (slot for ordinality)) n
-            where not exists (select s.slot from queue_slot s where s.p_kind = in_kind and s.slot = n.slot);
+            where (select s.slot from queue_slot s where s.p_kind = in_kind and s.slot = n.slot) is null;
         end if;
         update queue_kind k set k.max_reserved = v_most where k.p_kind = in_kind;
     end if;
@@ -5416,13 +5418,12 @@ begin
     from json_table(v_locked, '$[*]'
         columns (slot int path '$[0]', entry bigint path '$[1]', secret char(32) character set utf8mb4 path '$[2]')) r
     where r.entry is null
-        or exists (
-            select s.slot from queue_slot s
+        or (select s.slot from queue_slot s
             where s.p_kind = in_kind and s.slot = r.slot and s.entry = r.entry and s.secret = unhex(r.secret))
-        and not exists (
-            select q.entry from delayed_queue q
+            is not null
+        and (select q.entry from delayed_queue q
             where q.entry = r.entry and q.secret = unhex(r.secret)
-                and (q.scheduled_at > in_now or q.reserved_by is not null));
+                and (q.scheduled_at > in_now or q.reserved_by is not null)) is null;
 end;
 --;
 -- calls: _queue_slots_free
@@ -5445,7 +5446,8 @@ begin
     declare v_over boolean default false;
     set v_low = if(in_first between 1 and in_most, in_first, 1 + floor(rand() * in_most)), v_wrap = v_low - 1,
         v_high = 2147483647, v_want = in_max, out_slots = '[]';
-    select coalesce(max(s.slot), 0) > in_most into v_over from queue_slot s where s.p_kind = in_kind;
+    select s.slot > in_most into v_over from queue_slot s
+    where s.p_kind = in_kind order by s.p_kind desc, s.slot desc limit 1;
     if v_over then
         set v_low = 1, v_want = 2147483647;
     end if;
@@ -5455,9 +5457,9 @@ begin
         from (
             select s.slot from queue_slot s force index (primary)
             where s.p_kind = in_kind and s.slot between v_low and v_high
-                and not exists (
+                and (
                     select q.entry from delayed_queue q
-                    where q.entry = s.entry and q.secret = s.secret and q.scheduled_at > in_now)
+                    where q.entry = s.entry and q.secret = s.secret and q.scheduled_at > in_now) is null
             order by s.slot limit v_all) d;
         if v_found is not null then
             call _queue_slots_free(in_kind, v_found, in_now, v_free);
@@ -5766,9 +5768,9 @@ begin
             select distinct m.group_name, m.stripe
             from json_table(in_members, '$[*]' columns (member bigint path '$')) j
                 straight_join queue_group_member m force index (primary) on m.member = j.member) d
-        where in_outcome = 'dead' or not exists (
+        where in_outcome = 'dead' or (
             select o.member from queue_group_member o force index (queue_group_member_open)
-            where o.group_name = d.group_name and o.stripe = d.stripe and o.done_at is null)
+            where o.group_name = d.group_name and o.stripe = d.stripe and o.done_at is null limit 1) is null
         order by d.group_name;
     declare n cursor for
         select distinct m.group_name
@@ -6875,7 +6877,7 @@ begin
             from (
                 select n.name from queue_recurring n force index (queue_recurring_next)
                 where n.paused = false and n.next_at <= v_now
-                    and not exists (select k.p_kind from queue_kind k where k.p_kind = n.p_kind and k.draining)
+                    and (select k.p_kind from queue_kind k where k.p_kind = n.p_kind and k.draining) is null
                 order by n.next_at limit 100) d
                 straight_join queue_recurring r force index (primary) on r.name = d.name
             where not r.paused and r.next_at <= v_now order by r.p_kind, r.name for update /*!80000 of r */ skip locked;
@@ -6982,9 +6984,9 @@ begin
         /*M!100600 set statement group_concat_max_len = 1000000000 for */ select json_arrayagg(json_array(o.name, o.event, o.position)) into v_found
         from (
             select g.name, g.event, g.position from queue_log_gone g force index (primary)
-            where g.p_kind = in_kind and exists (
-                select 1 from queue_log_gone n force index (primary)
-                where n.p_kind = g.p_kind and n.name = g.name and n.event = g.event and n.position > g.position)
+            where g.p_kind = in_kind and (
+                select 1 from queue_log_gone n force index (primary) where n.p_kind = g.p_kind and n.name = g.name
+                    and n.event = g.event and n.position > g.position limit 1) is not null
             limit 100 for update /*!80000 of g */ skip locked) o;
         /*M!100600 set statement sql_safe_updates = 0 for */ delete g from json_table(coalesce(v_found, '[]'), '$[*]'
             columns (name varchar(255) character set utf8mb4 collate /*!80017 utf8mb4_0900_bin *//*M!100600 utf8mb4_nopad_bin */ path '$[0]', event varchar(10) character set utf8mb4 collate /*!80017 utf8mb4_0900_bin *//*M!100600 utf8mb4_nopad_bin */ path '$[1]',
@@ -7799,7 +7801,7 @@ begin
         set v_on = coalesce(v_on, false);
         update queue_kind k set k.filter_index = v_on where k.p_kind = in_kind;
         /*M!100600 set statement group_concat_max_len = 1000000000 for */ select json_arrayagg(q.entry) into v_entries from delayed_queue q force index (delayed_queue_key)
-        where q.p_kind = in_kind and v_on <> exists (select 1 from queue_term t where t.entry = q.entry);
+        where q.p_kind = in_kind and v_on = ((select 1 from queue_term t where t.entry = q.entry limit 1) is null);
         if v_on then
             call _queue_index(coalesce(v_entries, '[]'));
         else
@@ -8317,8 +8319,8 @@ begin
         select p.part into v_part
         from (
             select n.part from queue_stage_part n
-            where n.begun_at <= in_now - 86400000000 or exists (
-                select 1 from queue_stage_done d where d.query = n.query and d.batch >= n.batch) limit 100) j
+            where n.begun_at <= in_now - 86400000000 or (select 1 from queue_stage_done d
+                where d.query = n.query and d.batch >= n.batch limit 1) is not null limit 100) j
             straight_join queue_stage_part p force index (primary) on p.part = j.part
         limit 1 for update /*!80000 of p */ skip locked;
         if v_part is null or out_pruned >= in_max then
@@ -9750,10 +9752,10 @@ begin
     declare c cursor for
         select k.p_kind, in_now - k.expires_seconds * 1000000 from queue_kind k
         where k.expires_seconds is not null
-            and not exists (
+            and (
                 select u.id from queue_use u where u.p_kind = k.p_kind
-                    and u.used_at > in_now - k.expires_seconds * 1000000)
-            and not exists (select o.p_kind from queue_kind o where o.dead_letter_kind = k.p_kind)
+                    and u.used_at > in_now - k.expires_seconds * 1000000 limit 1) is null
+            and (select o.p_kind from queue_kind o where o.dead_letter_kind = k.p_kind limit 1) is null
         order by k.p_kind;
     declare m cursor for
         select j.entry from json_table(v_entries, '$[*]' columns (entry bigint path '$')) j order by j.entry;

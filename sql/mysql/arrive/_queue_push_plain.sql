@@ -78,8 +78,8 @@ begin
             semaphores)
         select cast(substr(v_entries, 19 * r.place - 18, 19) as signed), in_kind, r.p_key, r.payload,
             coalesce(json_extract(r.headers, '$'), in_headers), r.priority, r.at, r.at, in_now, in_attempts,
-            in_max_attempts, if(r.at <= in_now, -r.priority, null), if(r.at <= in_now, r.at, null),
-            if(r.at > in_now, r.at, null), in_route, in_order, in_semaphores
+            in_max_attempts, if(r.at <= in_now and in_semaphores is null, -r.priority, null), if(r.at <= in_now
+                and in_semaphores is null, r.at, null), if(r.at > in_now, r.at, null), in_route, in_order, in_semaphores
         from (
             select j.*, if(v_own is null, in_scheduled_at, cast(substr(v_own, 23 * j.place - 22, 18) as signed)) as at,
                 if(v_own is null, in_priority, cast(substr(v_own, 23 * j.place - 4, 5) as signed) - 32768) as priority

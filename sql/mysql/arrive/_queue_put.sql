@@ -58,8 +58,9 @@ begin
             scheduled_at_initially, created_at, attempts, max_attempts, ready_rank, ready_at, due_at, route, member,
             order_key, semaphores)
         values (out_entry, in_kind, in_key, in_payload, in_payload_bytes, in_headers, in_priority, in_scheduled_at,
-            in_scheduled_at, in_now, in_attempts, in_max_attempts, if(in_scheduled_at <= in_now, -in_priority, null),
-            if(in_scheduled_at <= in_now, in_scheduled_at, null), if(in_scheduled_at > in_now, in_scheduled_at, null),
+            in_scheduled_at, in_now, in_attempts, in_max_attempts, if(in_scheduled_at <= in_now
+                and in_semaphores is null, -in_priority, null), if(in_scheduled_at <= in_now
+                and in_semaphores is null, in_scheduled_at, null), if(in_scheduled_at > in_now, in_scheduled_at, null),
             in_route, in_member, in_order, in_semaphores)
         on duplicate key update entry = delayed_queue.entry;
         -- looked at, because how many rows have changed depends on the client's flags

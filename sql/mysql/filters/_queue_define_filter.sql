@@ -16,7 +16,7 @@ begin
         set v_on = coalesce(v_on, false);
         update queue_kind k set k.filter_index = v_on where k.p_kind = in_kind;
         select json_arrayagg(q.entry) into v_entries from delayed_queue q force index (delayed_queue_key)
-        where q.p_kind = in_kind and v_on <> exists (select 1 from queue_term t where t.entry = q.entry);
+        where q.p_kind = in_kind and v_on = ((select 1 from queue_term t where t.entry = q.entry limit 1) is null);
         if v_on then
             call _queue_index(coalesce(v_entries, '[]'));
         else

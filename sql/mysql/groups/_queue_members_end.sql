@@ -18,9 +18,9 @@ begin
             select distinct m.group_name, m.stripe
             from json_table(in_members, '$[*]' columns (member bigint path '$')) j
                 straight_join queue_group_member m force index (primary) on m.member = j.member) d
-        where in_outcome = 'dead' or not exists (
+        where in_outcome = 'dead' or (
             select o.member from queue_group_member o force index (queue_group_member_open)
-            where o.group_name = d.group_name and o.stripe = d.stripe and o.done_at is null)
+            where o.group_name = d.group_name and o.stripe = d.stripe and o.done_at is null limit 1) is null
         order by d.group_name;
     declare n cursor for
         select distinct m.group_name

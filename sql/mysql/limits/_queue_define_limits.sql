@@ -33,7 +33,7 @@ begin
             insert into queue_slot (p_kind, slot)
             select in_kind, n.slot
             from json_table(concat('[0', repeat(',0', v_most - 1), ']'), '$[*]' columns (slot for ordinality)) n
-            where not exists (select s.slot from queue_slot s where s.p_kind = in_kind and s.slot = n.slot);
+            where (select s.slot from queue_slot s where s.p_kind = in_kind and s.slot = n.slot) is null;
         end if;
         update queue_kind k set k.max_reserved = v_most where k.p_kind = in_kind;
     end if;

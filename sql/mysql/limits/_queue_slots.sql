@@ -16,7 +16,8 @@ begin
     declare v_over boolean default false;
     set v_low = if(in_first between 1 and in_most, in_first, 1 + floor(rand() * in_most)), v_wrap = v_low - 1,
         v_high = 2147483647, v_want = in_max, out_slots = '[]';
-    select coalesce(max(s.slot), 0) > in_most into v_over from queue_slot s where s.p_kind = in_kind;
+    select s.slot > in_most into v_over from queue_slot s
+    where s.p_kind = in_kind order by s.p_kind desc, s.slot desc limit 1;
     if v_over then
         set v_low = 1, v_want = 2147483647;
     end if;
@@ -26,9 +27,9 @@ begin
         from (
             select s.slot from queue_slot s force index (primary)
             where s.p_kind = in_kind and s.slot between v_low and v_high
-                and not exists (
+                and (
                     select q.entry from delayed_queue q
-                    where q.entry = s.entry and q.secret = s.secret and q.scheduled_at > in_now)
+                    where q.entry = s.entry and q.secret = s.secret and q.scheduled_at > in_now) is null
             order by s.slot limit v_all) d;
         if v_found is not null then
             call _queue_slots_free(in_kind, v_found, in_now, v_free);

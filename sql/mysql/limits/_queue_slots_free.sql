@@ -43,11 +43,10 @@ begin
     from json_table(v_locked, '$[*]'
         columns (slot int path '$[0]', entry bigint path '$[1]', secret char(32) character set utf8mb4 path '$[2]')) r
     where r.entry is null
-        or exists (
-            select s.slot from queue_slot s
+        or (select s.slot from queue_slot s
             where s.p_kind = in_kind and s.slot = r.slot and s.entry = r.entry and s.secret = unhex(r.secret))
-        and not exists (
-            select q.entry from delayed_queue q
+            is not null
+        and (select q.entry from delayed_queue q
             where q.entry = r.entry and q.secret = unhex(r.secret)
-                and (q.scheduled_at > in_now or q.reserved_by is not null));
+                and (q.scheduled_at > in_now or q.reserved_by is not null)) is null;
 end;

@@ -60,9 +60,9 @@ begin
         select json_arrayagg(json_array(o.name, o.event, o.position)) into v_found
         from (
             select g.name, g.event, g.position from queue_log_gone g force index (primary)
-            where g.p_kind = in_kind and exists (
-                select 1 from queue_log_gone n force index (primary)
-                where n.p_kind = g.p_kind and n.name = g.name and n.event = g.event and n.position > g.position)
+            where g.p_kind = in_kind and (
+                select 1 from queue_log_gone n force index (primary) where n.p_kind = g.p_kind and n.name = g.name
+                    and n.event = g.event and n.position > g.position limit 1) is not null
             limit 100 for update /*!80000 of g */ skip locked) o;
         delete g from json_table(coalesce(v_found, '[]'), '$[*]'
             columns (name varchar(255) collate exact path '$[0]', event varchar(10) collate exact path '$[1]',

@@ -23,7 +23,7 @@ begin
             from (
                 select n.name from queue_recurring n force index (queue_recurring_next)
                 where n.paused = false and n.next_at <= v_now
-                    and not exists (select k.p_kind from queue_kind k where k.p_kind = n.p_kind and k.draining)
+                    and (select k.p_kind from queue_kind k where k.p_kind = n.p_kind and k.draining) is null
                 order by n.next_at limit 100) d
                 straight_join queue_recurring r force index (primary) on r.name = d.name
             where not r.paused and r.next_at <= v_now order by r.p_kind, r.name for update /*!80000 of r */ skip locked;

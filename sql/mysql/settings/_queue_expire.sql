@@ -14,10 +14,10 @@ begin
     declare c cursor for
         select k.p_kind, in_now - k.expires_seconds * 1000000 from queue_kind k
         where k.expires_seconds is not null
-            and not exists (
+            and (
                 select u.id from queue_use u where u.p_kind = k.p_kind
-                    and u.used_at > in_now - k.expires_seconds * 1000000)
-            and not exists (select o.p_kind from queue_kind o where o.dead_letter_kind = k.p_kind)
+                    and u.used_at > in_now - k.expires_seconds * 1000000 limit 1) is null
+            and (select o.p_kind from queue_kind o where o.dead_letter_kind = k.p_kind limit 1) is null
         order by k.p_kind;
     declare m cursor for
         select j.entry from json_table(v_entries, '$[*]' columns (entry bigint path '$')) j order by j.entry;

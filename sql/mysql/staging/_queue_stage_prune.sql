@@ -17,8 +17,8 @@ begin
         select p.part into v_part
         from (
             select n.part from queue_stage_part n
-            where n.begun_at <= in_now - 86400000000 or exists (
-                select 1 from queue_stage_done d where d.query = n.query and d.batch >= n.batch) limit 100) j
+            where n.begun_at <= in_now - 86400000000 or (select 1 from queue_stage_done d
+                where d.query = n.query and d.batch >= n.batch limit 1) is not null limit 100) j
             straight_join queue_stage_part p force index (primary) on p.part = j.part
         limit 1 for update /*!80000 of p */ skip locked;
         if v_part is null or out_pruned >= in_max then

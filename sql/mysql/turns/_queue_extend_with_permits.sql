@@ -20,8 +20,8 @@ begin
         select q.entry, j.place, q.semaphores, q.reserved_by is not null, (
             select json_arrayagg(m.name)
                 from json_table(q.semaphores, '$[*]' columns (name varchar(100) collate exact path '$')) m
-            where q.source_kind is null and in_seconds > 0 and not exists (
-                select h.entry from queue_semaphore_permit h where h.entry = q.entry and h.name = m.name))
+            where q.source_kind is null and in_seconds > 0 and (
+                select h.entry from queue_semaphore_permit h where h.entry = q.entry and h.name = m.name) is null)
         from json_table(in_list, '$[*]' columns (entry bigint path '$[0]', place int path '$[1]')) j
             straight_join delayed_queue q force index (primary) on q.entry = j.entry
         order by j.entry;

@@ -12,15 +12,17 @@ begin
     if in_wait then
         -- with those of who may be next, because to lock them later would be out of order
         select json_arrayagg(m.name) into v_more
-        from (
-            select distinct n.name from json_table(in_names, '$[*]'
-                columns (name varchar(100) collate exact path '$')) n
-            limit 1000000000) j
-            straight_join queue_semaphore_wait w force index (queue_semaphore_wait_name) on w.name = j.name
-                and w.entry <= coalesce((
-                    select x.entry from queue_semaphore_wait x force index (queue_semaphore_wait_name)
-                    where x.name = j.name order by x.entry limit 2, 1), 9223372036854775807)
-            straight_join delayed_queue q force index (primary) on q.entry = w.entry and json_length(q.semaphores) > 1
+        from ( -- one look each: of a range both servers read the whole line, and MySQL sorts it
+            select (select w.entry from queue_semaphore_wait w force index (queue_semaphore_wait_name)
+                where w.name = j.name order by w.name, w.entry limit 0, 1) as entry
+            from json_table(in_names, '$[*]' columns (name varchar(100) collate exact path '$')) j
+            union all select (select w.entry from queue_semaphore_wait w force index (queue_semaphore_wait_name)
+                where w.name = j.name order by w.name, w.entry limit 1, 1)
+            from json_table(in_names, '$[*]' columns (name varchar(100) collate exact path '$')) j
+            union all select (select w.entry from queue_semaphore_wait w force index (queue_semaphore_wait_name)
+                where w.name = j.name order by w.name, w.entry limit 2, 1)
+            from json_table(in_names, '$[*]' columns (name varchar(100) collate exact path '$')) j) l
+            straight_join delayed_queue q force index (primary) on q.entry = l.entry and json_length(q.semaphores) > 1
             straight_join json_table(q.semaphores, '$[*]' columns (name varchar(100) collate exact path '$')) m;
         set v_all = json_merge_preserve(in_names, coalesce(v_more, '[]'));
         select json_arrayagg(l.name) into out_locked

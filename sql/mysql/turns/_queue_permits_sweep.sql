@@ -8,7 +8,7 @@ begin
     select json_arrayagg(n.name) into v_names
     from (
         select s.name from queue_semaphore s
-        where exists (select w.entry from queue_semaphore_wait w where w.name = s.name)
+        where (select w.entry from queue_semaphore_wait w where w.name = s.name limit 1) is not null
             and s.capacity > (
                 select count(*) from queue_semaphore_permit h where h.name = s.name
                     and (h.until < 0 or h.until > in_now))

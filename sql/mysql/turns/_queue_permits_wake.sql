@@ -21,17 +21,16 @@ begin
         select j.name, s.capacity - (
                 select count(*) from queue_semaphore_permit h force index (queue_semaphore_permit_name)
                     where h.name = s.name) as room,
-            exists (
-                select 1 from queue_semaphore_permit e force index (queue_semaphore_permit_name)
-                where e.name = s.name and e.until between 0 and in_now) as expired
+            (select 1 from queue_semaphore_permit e force index (queue_semaphore_permit_name)
+                where e.name = s.name and e.until between 0 and in_now limit 1) is not null as expired
         from (
             select distinct n.name from json_table(in_names, '$[*]'
                 columns (name varchar(100) collate exact path '$')) n
             limit 1000000000) j
             left join queue_semaphore s force index (primary) on s.name = j.name
         where (s.name is null or json_contains(in_locked, json_quote(j.name)))
-            and (not @pyqueue_own or exists (
-                select 1 from queue_semaphore_wait w force index (queue_semaphore_wait_name) where w.name = j.name))
+            and (not @pyqueue_own or (select 1 from queue_semaphore_wait w
+                force index (queue_semaphore_wait_name) where w.name = j.name limit 1) is not null)
         limit 1000000000) l;
     set out_done = @pyqueue_own and v_odd = 0, v_picked = '[]';
     while out_done and v_place < json_length(v_found) do

@@ -1,8 +1,7 @@
 -- calls: _queue_permits_lock, _queue_permits_next, _queue_permits_wake, _queue_setting
 -- changes: queue_semaphore_permit, queue_semaphore_wait
 create or replace function _queue_permits_settle(in_entries bigint[], in_names text[], in_wait boolean,
-    in_now bigint) returns void
-    language plpgsql as $$
+    in_now bigint) returns void language plpgsql as $$
 declare
     v_noted constant bigint[] := nullif(current_setting(_queue_setting('settle'), true), '')::bigint[];
     v_names text[];
