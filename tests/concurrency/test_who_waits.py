@@ -10,6 +10,7 @@ from pyqueue_sql import InvalidOption, Refused
 from tests.concurrency.waiting import PATIENCE_S, lock, until_it_waits, waiting
 from tests.conformance import test_batches as batches
 from tests.conformance.steps import keys, outcomes, receipts, state, take
+from tests.rules import each
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -294,19 +295,25 @@ LATE: dict[str, Callable[[Session, str], str]] = {
 }
 
 
-@pytest.mark.parametrize("call", LATE)
+@pytest.fixture
+def two(connect: Connect) -> tuple[Session, Session]:
+    """A session in a transaction, and one that is going to wait for it."""
+    return connect(autocommit=False), connect()
+
+
+@each("call", LATE)
 def test_a_late_receipt_is_lost_to_who_is_taking_the_message(
-    queue: Session, connect: Connect, harness: Harness, clock: Clock, call: str
+    queue: Session, two: tuple[Session, Session], harness: Harness, clock: Clock, call: str
 ) -> None:
-    queue.push("k", "a", 0)
-    [late] = receipts(queue.reserve("k", timeout_seconds=10))
+    other, waits = two
+    queue.push(call, "a", 0)
+    [late] = receipts(queue.reserve(call, timeout_seconds=10))
     clock.advance(11)
-    other = connect(autocommit=False)
-    [taken] = other.reserve("k", timeout_seconds=10)
-    with waiting(harness, connect(), lambda session: LATE[call](session, late)) as answered:
+    [taken] = other.reserve(call, timeout_seconds=10)
+    with waiting(harness, waits, lambda session: LATE[call](session, late)) as answered:
         other.commit()
         assert answered.result(PATIENCE_S) == "lost"
-    found = queue.get("k", "a")
+    found = queue.get(call, "a")
     assert found is not None
     assert (found.state, found.scheduled_at) == ("reserved", taken.scheduled_at)
 
@@ -387,20 +394,20 @@ def test_rows_of_the_inbox_and_new_readers_wait_for_no_settings(queue: Session, 
         queue.read("other", "reader", 1, events=["acked"])
 
 
-@pytest.mark.parametrize("end", ["ack", "nack"])
-@pytest.mark.parametrize("way", LATE)
+@each("end", ["ack", "nack"])
+@each("way", LATE)
 def test_of_two_who_end_a_delivery_the_second_has_lost_it(
-    queue: Session, connect: Connect, harness: Harness, way: str, end: str
+    queue: Session, two: tuple[Session, Session], harness: Harness, way: str, end: str
 ) -> None:
-    queue.push("k", "a", 0)
-    [receipt] = receipts(queue.reserve("k"))
-    first = connect(autocommit=False)
+    (first, waits), kind = two, f"{end} {way}"
+    queue.push(kind, "a", 0)
+    [receipt] = receipts(queue.reserve(kind))
     assert LATE[end](first, receipt) != "lost"
-    with waiting(harness, connect(), lambda session: LATE[way](session, receipt)) as second:
+    with waiting(harness, waits, lambda session: LATE[way](session, receipt)) as second:
         first.commit()
         assert second.result(PATIENCE_S) == "lost"
-    assert state(queue, "k", "a") == (None if end == "ack" else "ready")
-    assert [queue.peek(kind) for kind in ("to", "k.dead")] == [[], []]
+    assert state(queue, kind, "a") == (None if end == "ack" else "ready")
+    assert [queue.peek(one) for one in ("to", f"{kind}.dead")] == [[], []]
 
 
 @pytest.mark.parametrize("way", ["ack", "ack_many", "move"])

@@ -15,6 +15,7 @@ from pyqueue_sql import Queue
 from pyqueue_sql.cli import common, main, workers
 from pyqueue_sql.cli import worker as worker_command
 from pyqueue_sql.worker import Handlers, WorkerOptions
+from tests.rules import each
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -176,7 +177,7 @@ CALLS: dict[str, Call] = {
 }  # fmt: skip
 
 
-@pytest.mark.parametrize("command", CALLS)
+@each("command", CALLS)
 def test_a_command_calls_what_it_says(command: str) -> None:
     assert called(*shlex.split(command)) == CALLS[command]
 
