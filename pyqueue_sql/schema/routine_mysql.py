@@ -84,7 +84,7 @@ def parse(text: str) -> Routine | None:
         body = HEAD.sub(lambda head: f"{head[1].lower()} on {head[2]} for each row\n", rest)
         return Routine(kind, name, "", (), "", body, text)
     opened = shade.index("(", found.end())
-    closed = _closing(shade, opened)
+    closed = closing(shade, opened)
     at = closed + 1
     comment, traits = "", list[str]()
     while trait := TRAIT.match(text, at):
@@ -103,7 +103,16 @@ def _shade(text: str) -> str:
     return re.sub(QUIET, lambda found: re.sub(r"[^\n]", " ", found[0]), text, flags=re.DOTALL)
 
 
-def _closing(text: str, opened: int) -> int:
+def closing(text: str, opened: int) -> int:
+    """Return where the parenthesis that opens there is closed; what is quoted has to be shaded.
+
+    Args:
+        text: SQL.
+        opened: the place of the parenthesis that opens.
+
+    Raises:
+        ValueError: nothing closes it.
+    """
     depth = 0
     for at in range(opened, len(text)):
         depth += {"(": 1, ")": -1}.get(text[at], 0)

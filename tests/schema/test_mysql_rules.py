@@ -6,6 +6,7 @@ import re
 from pathlib import Path
 
 from pyqueue_sql.schema.reload_mysql import SETTINGS
+from pyqueue_sql.schema.routine_mysql import closing
 from tests.rules import every
 from tests.schema.sources_mysql import SQL, File, files
 from tools import freeze_mysql, house
@@ -53,22 +54,12 @@ def test_what_is_there_for_a_row_is_looked_up(file: File) -> None:
     """MariaDB makes a list of a whole table out of an EXISTS or IN that depends on a row outside."""
     code = re.sub(r"\s+", " ", file.code)
     depends: list[str] = []
-    for found in re.finditer(r"\b(?:exists|in) \( ?select ", code, re.IGNORECASE):
-        inside = code[found.end() : end_of(code, found.end())]
+    for found in re.finditer(r"\b(?:exists|in) (\() ?select ", code, re.IGNORECASE):
+        inside = code[found.end() : closing(code, found.start(1))]
         of_its_own = set(re.findall(r"\b(?:from|join) (?:queue_|delayed_)\w+ (\w+)", inside))
         if of_its_own and set(re.findall(r"\b([a-z])\.[a-z]", inside)) - of_its_own:
             depends.append(inside)
     assert depends == []
-
-
-def end_of(text: str, begin: int) -> int:
-    """Return where the parenthesis closes in which `begin` stands."""
-    depth = 1
-    for place in range(begin, len(text)):
-        depth += {"(": 1, ")": -1}.get(text[place], 0)
-        if depth == 0:
-            return place
-    return len(text)
 
 
 @each_file

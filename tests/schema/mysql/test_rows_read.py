@@ -28,6 +28,7 @@ MOST = 300
 TRIES = 4
 """The least of so many counts: one call in 20 tidies up by the way."""
 HELD = ("plain", "ordered", "open", "limited", "kept", "logged", "grouped")
+WITH_RECEIPT = ("extend", "ack", "ack_many", "nack", "nack_many", "move", "next")
 
 # each with a receipt of the kind that its name ends with, and the number of the try
 CALLS: dict[str, Call] = {
@@ -117,12 +118,10 @@ def held(connection: Connection[Any]) -> dict[str, list[str]]:
 def test_a_call_reads_no_more_than_it_is_about(
     connection: Connection[Any], held: dict[str, list[str]], name: str
 ) -> None:
-    queue, kind = Queue(connection), name.rpartition(" ")[2]
+    queue, (verb, _, kind) = Queue(connection), name.partition(" ")
     counts: list[int] = []
     while len(counts) < TRIES and min(counts, default=MOST) >= MOST:
-        receipt = held[kind].pop() if name.split()[0] in ("extend", "ack", "nack", "move") else ""
-        if name.split()[0] in ("ack_many", "nack_many", "next"):
-            receipt = held[kind].pop()
+        receipt = held[kind].pop() if verb in WITH_RECEIPT else ""
         before = rows_read(connection)
         CALLS[name](queue, receipt, len(counts) + 1)
         counts.append(rows_read(connection) - before)
