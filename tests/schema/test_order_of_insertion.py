@@ -1,11 +1,10 @@
-"""In which order a batch lies in the table: that of delivery, so that a reserve reads page after page."""
+"""In which order a batch goes into the table: that of delivery, so that a reserve reads page after page."""
 
 from __future__ import annotations
 
 import json
 from collections.abc import Callable, Iterator
 from concurrent.futures import ThreadPoolExecutor
-from contextlib import contextmanager
 from typing import TypeAlias
 
 import psycopg
@@ -40,14 +39,12 @@ def publish(conn: psycopg.Connection) -> None:
     )
 
 
-def lying(conn: psycopg.Connection) -> list[str]:
-    """The keys, from the first page to the last."""
-    return [key for (key,) in conn.execute("select q.p_key from delayed_queue q order by q.ctid")]
+@pytest.fixture
+def went_in(conn: psycopg.Connection) -> Iterator[Callable[[], list[str]]]:
+    """The keys in the order in which they went in since the last look.
 
-
-@contextmanager
-def noting(conn: psycopg.Connection) -> Iterator[Callable[[], list[str]]]:
-    """Note in which order keys go in: where they lie is up to the server once others' room is free again."""
+    Where each lies is the server's: PostgreSQL 14 comes back to a page that it left in 1 of 500 batches.
+    """
     conn.execute("create table public.noted (n bigint generated always as identity, key text)")
     conn.execute(
         "create function public.note() returns trigger language plpgsql as"
@@ -56,29 +53,31 @@ def noting(conn: psycopg.Connection) -> Iterator[Callable[[], list[str]]]:
     conn.execute(
         "create trigger note after insert on delayed_queue for each row execute function public.note()"
     )
+
+    def look() -> list[str]:
+        keys = [key for (key,) in conn.execute("select n.key from public.noted n order by n.n")]
+        conn.execute("truncate delayed_queue, public.noted")
+        return keys
+
     try:
-        yield lambda: [key for (key,) in conn.execute("select n.key from public.noted n order by n.n")]
+        yield look
     finally:
         conn.execute("drop trigger note on delayed_queue")
         conn.execute("drop function public.note()")
         conn.execute("drop table public.noted")
 
 
-@pytest.fixture(autouse=True)
-def empty(conn: psycopg.Connection) -> None:
-    """What the test before left dead would leave room in the midst of the pages."""
-    conn.execute("truncate delayed_queue")
-
-
 @pytest.mark.parametrize("push", [push_many, copy, publish])
-def test_a_batch_lies_in_the_order_of_delivery(conn: psycopg.Connection, push: Push) -> None:
+def test_a_batch_goes_in_in_the_order_of_delivery(
+    conn: psycopg.Connection, went_in: Callable[[], list[str]], push: Push
+) -> None:
     push(conn)
-    assert lying(conn) == KEYS
+    assert went_in() == KEYS
 
 
 @pytest.mark.parametrize("push", [push_many, copy])
 def test_a_later_batch_of_a_transaction_goes_in_in_the_order_of_its_keys_and_takes_no_savepoint(
-    conn: psycopg.Connection, push: Push
+    conn: psycopg.Connection, went_in: Callable[[], list[str]], push: Push
 ) -> None:
     with conn.transaction():
         conn.execute("insert into queue_inbox (p_kind, p_key) values ('first', 'a'), ('first', 'b')")
@@ -87,13 +86,17 @@ def test_a_later_batch_of_a_transaction_goes_in_in_the_order_of_its_keys_and_tak
             "select distinct q.xmin::text = pg_current_xact_id()::xid::text from delayed_queue q"
             " where q.p_kind = 'mail'"
         ).fetchall()
-    assert lying(conn) == ["a", "b", *KEYS[::-1]]
+    assert went_in() == ["a", "b", *KEYS[::-1]]
     assert own == [(True,)], "more than 64 savepoints in one transaction are a burden to all"
 
 
 @pytest.mark.parametrize("push", [push_many, copy, publish])
 def test_a_batch_that_would_have_to_wait_goes_in_in_the_order_of_its_keys(
-    conn: psycopg.Connection, database_url: str, clock: Clock, push: Push
+    conn: psycopg.Connection,
+    database_url: str,
+    clock: Clock,
+    went_in: Callable[[], list[str]],
+    push: Push,
 ) -> None:
     """So that who has its key and comes to need another of the batch doesn't wait for it."""
     conn.execute(
@@ -106,7 +109,6 @@ def test_a_batch_that_would_have_to_wait_goes_in_in_the_order_of_its_keys(
     with (
         psycopg.connect(database_url) as other,
         psycopg.connect(database_url, autocommit=True) as watch,
-        noting(conn) as went_in,
         ThreadPoolExecutor(1) as pool,
     ):
         other.execute("select queue_push('mail', %s, '0')", [KEYS[100]])
@@ -116,13 +118,11 @@ def test_a_batch_that_would_have_to_wait_goes_in_in_the_order_of_its_keys(
         other.execute("select queue_push('mail', %s, '0')", [KEYS[0]])
         other.commit()
         pushed.result(60)
-        keys = [key for key in went_in() if key not in (KEYS[100], KEYS[0])]
+    keys = [key for key in went_in() if key not in (KEYS[100], KEYS[0])]
     assert keys == sorted({*KEYS} - {KEYS[100], KEYS[0]})
     assert conn.execute("show lock_timeout").fetchone() == ("1min",)
-    conn.execute("truncate delayed_queue")
     push(conn)
-    assert lying(conn) == sorted(KEYS), "where one has met another, the next ones may"
+    assert went_in() == sorted(KEYS), "where one has met another, the next ones may"
     clock.advance(2)
-    conn.execute("truncate delayed_queue")
     push(conn)
-    assert lying(conn) == KEYS
+    assert went_in() == KEYS
