@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from tests.rules import every
+from tests.rules import each, every
 from tools import reference, surface
 from tools.surface import Surface, changes, is_released, least, parse, verdict
 
@@ -30,7 +30,7 @@ def test_what_is_written_is_read_back() -> None:
     assert parse(kept.text()) == kept
 
 
-@pytest.mark.parametrize(
+@each(
     ("name", "value", "breaks"),
     [
         ("postgresql queue_a answers 1", None, True),

@@ -514,7 +514,7 @@ def test_a_database_without_the_queue_says_how_to_get_it(pyqueue: Shell):
     assert "pyqueue upgrade" in result.stderr
 
 
-@pytest.mark.parametrize(
+@each(
     "url",
     [
         "postgresql://me:secret@127.0.0.1:1/app",
@@ -527,7 +527,7 @@ def test_a_database_without_the_queue_says_how_to_get_it(pyqueue: Shell):
         "secret",
     ],
 )
-@pytest.mark.parametrize("command", [("stats",), ("upgrade",), ("current",)])
+@each("command", [("stats",), ("upgrade",), ("current",)])
 def test_no_connection_is_exit_code_4_without_the_password(url: str, command: tuple[str, ...]):
     result = Shell(url)(*command)
     assert result.exit_code == 4, result.output

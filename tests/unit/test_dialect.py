@@ -15,6 +15,7 @@ from pyqueue_sql import InvalidParameter, InvalidPayload, InvalidReceipt, Reserv
 from pyqueue_sql.calls import call, dialect
 from pyqueue_sql.calls.connect import ConnectionFailed, connect, is_mysql, mysql_settings
 from pyqueue_sql.errors import QueueError
+from tests.rules import each
 
 
 @pytest.mark.parametrize(
@@ -120,7 +121,7 @@ def test_what_is_no_text_for_a_database_is_refused(text: str):
 MESSAGE = Reserved("a", "k", {"secret": 1}, None, None, 0, 1, 1, 1, 1, 1, "w", "1-2")
 
 
-@pytest.mark.parametrize(
+@each(
     ("cause", "said", "make"),
     [
         (
@@ -257,7 +258,7 @@ def test_what_else_an_error_says():
     assert (lost.message, lost.lost, lost.passes) == ("gone", True, True)
 
 
-@pytest.mark.parametrize(
+@each(
     ("error", "said"),
     [
         (psycopg.errors.ReadOnlySqlTransaction, ["passes"]),
@@ -287,7 +288,7 @@ def test_what_an_error_of_postgresql_says(error: type[psycopg.Error], said: list
 FATAL = 'connection to server at "h", port 5432 failed: FATAL:  '
 
 
-@pytest.mark.parametrize(
+@each(
     ("url", "error", "away", "busy"),
     [
         ("postgresql://h/d", psycopg.OperationalError(text), away, busy)

@@ -5,6 +5,7 @@ from pathlib import Path
 import pytest
 
 from pyqueue_sql.schema.frozen import DIALECTS
+from tests.rules import each
 from tools import freeze, freeze_mysql
 
 
@@ -36,7 +37,7 @@ def test_statements_keep_their_comments_and_their_bodies():
     ]
 
 
-@pytest.mark.parametrize(
+@each(
     ("statement", "undone"),
     [
         ("create table t (a integer)", "drop table t;"),

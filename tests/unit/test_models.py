@@ -24,6 +24,7 @@ from pyqueue_sql import (
 from pyqueue_sql.calls.options import plain, render, to_json
 from pyqueue_sql.errors import from_errno, from_sqlstate
 from pyqueue_sql.models import to_messages
+from tests.rules import each
 
 
 def test_models_are_frozen_and_have_no_dict():
@@ -86,7 +87,7 @@ def test_a_time_is_converted_whatever_its_zone():
     assert to_datetime(1_767_225_600_000_000) == datetime(2026, 1, 1, tzinfo=UTC)
 
 
-@pytest.mark.parametrize(
+@each(
     ("sqlstate", "cause"),
     [
         ("PQ001", InvalidParameter),

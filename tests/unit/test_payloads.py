@@ -18,6 +18,7 @@ from pydantic import BaseModel, ConfigDict, Field
 from pyqueue_sql import Message
 from pyqueue_sql.worker import AsyncContext, Context, Handlers
 from pyqueue_sql.worker.parsing import Misfit, parser
+from tests.rules import each
 
 
 class Colour(enum.Enum):
@@ -75,7 +76,7 @@ def test_dataclass() -> None:
     assert order.parts[0].number == 7
 
 
-@pytest.mark.parametrize(
+@each(
     ("change", "reason"),
     [
         ({"number": True}, "payload.number: Input should be a valid integer"),
@@ -100,7 +101,7 @@ def test_what_does_not_fit(change: dict[str, Any], reason: str) -> None:
     assert str(refused.value) == reason
 
 
-@pytest.mark.parametrize(
+@each(
     ("wanted", "given", "found"),
     [
         (dict, {"a": 1}, {"a": 1}),
@@ -170,6 +171,7 @@ def test_pydantic_is_not_imported_for_plain_json() -> None:
     code = """
 import sys
 from pyqueue_sql.worker import Handlers
+
 @Handlers().on("kind")
 def handler(payload: dict) -> None: ...
 print("pydantic" in sys.modules)
