@@ -5,17 +5,20 @@ Each is told by a variable that names a file.
 
 from __future__ import annotations
 
+import contextlib
 import json
 import os
 import time
 from collections import Counter
 from collections.abc import Iterator
 from pathlib import Path
-from typing import TypeAlias
+from typing import Any, TypeAlias
+from weakref import WeakSet
 
 import psycopg
 import pymysql
 import pytest
+from psycopg.pq import TransactionStatus
 
 from pyqueue_sql.calls.connect import connect
 
@@ -46,7 +49,7 @@ BUSY = """
 select count(*) from pg_stat_activity a
 where a.backend_type = 'client backend' and a.application_name <> 'tests'
 """
-"""A session gives its numbers to the server when it ends."""
+"""A session gives its numbers to the server when it ends, or when it is told to."""
 OWN = {"database_url", "databases"}
 """Fixtures of tests that may have a database of their own, which is gone before its calls can be counted."""
 ANY = "*"
@@ -54,6 +57,22 @@ ANY = "*"
 END_SECONDS = 0.5
 _calls: Counter[Routine] = Counter()
 """As they stood after the test before."""
+_sessions: WeakSet[psycopg.Connection[Any]] = WeakSet()
+"""Of this process; some stay open from test to test."""
+
+
+class _Counted(psycopg.Connection[Any]):
+    """Takes the place of what `psycopg.connect` makes, to be found again."""
+
+    def __init__(self, *arguments: Any, **options: Any) -> None:
+        super().__init__(*arguments, **options)
+        _sessions.add(self)
+
+
+def pytest_configure() -> None:
+    """Know each session, where calls are counted."""
+    if REACH in os.environ:
+        psycopg.connect = _Counted.connect  # type: ignore[method-assign]
 
 
 @pytest.hookimpl(wrapper=True, tryfirst=True)
@@ -96,16 +115,32 @@ def count() -> Counter[Routine]:
                 cursor.execute(CALLS_MYSQL)
                 return Counter({(schema, name): int(calls) for schema, name, calls in cursor.fetchall()})
     calls: Counter[Routine] = Counter()
-    with psycopg.connect(url, autocommit=True, application_name="tests") as connection:
+    still_open = sum(_report(session) for session in [*_sessions])
+    with psycopg.Connection.connect(url, autocommit=True, application_name="tests") as connection:
         deadline = time.monotonic() + END_SECONDS
-        while connection.execute(BUSY).fetchone() != (0,) and time.monotonic() < deadline:
+        while time.monotonic() < deadline:
+            [[busy]] = connection.execute(BUSY).fetchall()
+            if busy <= still_open:
+                break
             time.sleep(0.01)
         databases = [name for (name,) in connection.execute(NAMES)]
     for name in databases:
         url_of = url.rpartition("/")[0] + "/" + name
-        with psycopg.connect(url_of, autocommit=True, application_name="tests") as connection:
+        with psycopg.Connection.connect(url_of, autocommit=True, application_name="tests") as connection:
             calls.update({(oid, name): int(n) for oid, name, n in connection.execute(CALLS_POSTGRESQL)})
     return calls
+
+
+def _report(session: psycopg.Connection[Any]) -> bool:
+    """Have an idle session give its numbers to the server; returns whether it is open."""
+    if session.closed:
+        return False
+    if session.info.transaction_status == TransactionStatus.IDLE:
+        with contextlib.suppress(psycopg.Error):  # its server may be gone
+            session.execute("select pg_catalog.pg_stat_force_next_flush()")
+            if not session.autocommit:
+                session.rollback()
+    return not session.closed
 
 
 def pytest_runtest_logreport(report: pytest.TestReport) -> None:

@@ -148,6 +148,12 @@ insert into queue_claim (p_kind, slot, number, entry, secret)
 select 'limited', 1 + i %% 1000, 1 + i / 1000, 1000000000 + i, '' from generate_series(1, 10000) i
 """
 
+STAGED = """
+insert into queue_stage_part (job, query, batch, run, begun_at)
+select 'wide', 'q', 1000000, 'r', queue_now() from generate_series(1, %(size)s);
+insert into queue_stage_done (query, batch, done_at) values ('q', 0, queue_now())
+"""
+
 _numbers = itertools.count(1)
 
 
@@ -178,7 +184,7 @@ def originals(databases_postgresql: Databases) -> Iterator[Callable[[int], str]]
                 conn.execute("alter table delayed_queue set (autovacuum_enabled = off)")
                 conn.execute(FILL, {"size": size, "held": HELD})
                 conn.execute(DEAD)
-                for text in (PAST, LOGGED, ORDERED, FILTERED, SEMAPHORED, LIMITED):
+                for text in (PAST, LOGGED, ORDERED, FILTERED, SEMAPHORED, LIMITED, STAGED):
                     psycopg.ClientCursor(conn).execute(text, {"size": size})
             return url.rpartition("/")[2]
 
@@ -533,6 +539,7 @@ TABLES = (
     *("queue_slot", "queue_claim", "queue_bucket"),
     *("queue_log", "queue_log_gone", "queue_log_known", "queue_reader", "queue_term"),
     *("queue_semaphore", "queue_semaphore_permit", "queue_semaphore_wait", "queue_stream_kept"),
+    *("queue_stage_part",),
 )
 ALIKE = {
     *("queue_group_member", "queue_log_gone"),
@@ -612,6 +619,12 @@ def test_a_reserve_reads_the_held_messages_before_its_own_and_nothing_behind(fil
     # a scan of over 20 ms makes the session look once more, and note where it was
     assert [node.touched for node in line] in ([BATCH], [BATCH, BATCH])
     assert max(node.rows for node in nodes if node.kind == "Tid Scan") == BATCH
+
+
+def test_what_a_kind_has_is_counted_without_all_others(plans: Plans) -> None:
+    [[total]], nodes = plans.run("select total from queue_stats where p_kind = 'limited'")
+    scans = [node for node in nodes if node.relation == "delayed_queue" and node.kind.endswith("Scan")]
+    assert sum(node.touched for node in scans) == total == 200
 
 
 def test_a_look_at_a_kind_where_nothing_is_ready_reads_what_comes_next(filled: Filled) -> None:

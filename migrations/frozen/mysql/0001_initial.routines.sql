@@ -8311,6 +8311,7 @@ out_pruned: how many rows.
 Locks: the rows; what others have locked is left.'
 begin
     declare v_part, v_rows bigint;
+    declare v_query varchar(200) character set utf8mb4 collate /*!80017 utf8mb4_0900_bin *//*M!100600 utf8mb4_nopad_bin */ default '';
     declare v_found longtext character set utf8mb4;
     declare continue handler for not found begin end;
     set out_pruned = 0;
@@ -8318,11 +8319,22 @@ begin
         set v_part = null;
         select p.part into v_part
         from (
-            select n.part from queue_stage_part n
-            where n.begun_at <= in_now - 86400000000 or (select 1 from queue_stage_done d
-                where d.query = n.query and d.batch >= n.batch limit 1) is not null limit 100) j
+            select n.part from queue_stage_part n force index (queue_stage_part_begun)
+            where n.begun_at <= in_now - 86400000000 order by n.begun_at limit 100) j
             straight_join queue_stage_part p force index (primary) on p.part = j.part
         limit 1 for update /*!80000 of p */ skip locked;
+        while v_part is null and v_query is not null do -- query by query: one may have many parts
+            select p.part into v_part
+            from (
+                select n.part from queue_stage_part n force index (queue_stage_part_batch)
+                where n.query = v_query and n.batch <= (select d.batch from queue_stage_done d where d.query = v_query)
+                order by n.batch limit 100) j
+                straight_join queue_stage_part p force index (primary) on p.part = j.part
+            limit 1 for update /*!80000 of p */ skip locked;
+            if v_part is null then
+                select min(n.query) into v_query from queue_stage_part n where n.query > v_query;
+            end if;
+        end while;
         if v_part is null or out_pruned >= in_max then
             leave parts;
         end if;
@@ -8746,8 +8758,12 @@ begin
             set v_part = null;
             begin
                 declare continue handler for not found begin end;
-                select p.part into v_part from queue_stage_part p force index (queue_stage_part_query)
-                where p.query = v_query and p.run <> v_run limit 1 for update skip locked;
+                select p.part into v_part
+                from (
+                    select n.part from queue_stage_part n force index (queue_stage_part_run)
+                    where n.query = v_query and n.run <> v_run limit 100) j
+                    straight_join queue_stage_part p force index (primary) on p.part = j.part
+                limit 1 for update /*!80000 of p */ skip locked;
             end;
             if v_part is null then
                 leave parts;
@@ -9525,10 +9541,13 @@ begin
             on duplicate key update kinds = v_kinds, info = v_info, started_at = v_started, heartbeat_at = v_now,
                 timeout_seconds = v_seconds, session_lock = v_lock, upkeep = v_upkeep, server_run = v_run,
                 session_id = if(v_lock is null, null, connection_id());
-            select v_upkeep and count(*) < 2 into v_reaps from queue_worker w
-            where w.upkeep and (w.started_at < v_started or w.started_at = v_started and w.worker < in_worker)
-                and not if(w.session_lock is null, w.heartbeat_at + w.timeout_seconds * 1000000 <= v_now,
-                        coalesce(is_used_lock(w.session_lock), 0) <> w.session_id);
+            select v_upkeep and count(*) < 2 into v_reaps
+            from (
+                select 1 from queue_worker w
+                where w.upkeep and (w.started_at < v_started or w.started_at = v_started and w.worker < in_worker)
+                    and not if(w.session_lock is null, w.heartbeat_at + w.timeout_seconds * 1000000 <= v_now,
+                            coalesce(is_used_lock(w.session_lock), 0) <> w.session_id)
+                limit 2) earlier;
         else
             delete w from queue_worker w where w.worker = in_worker;
         end if;

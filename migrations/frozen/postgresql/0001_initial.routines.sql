@@ -7102,17 +7102,20 @@ declare
     v_pruned bigint := 0;
     v_rows bigint;
     v_part bigint;
+    v_query text := '';
 begin
     loop
         v_part := null;
         select p.part into v_part from queue_stage_part p
         where p.begun_at <= in_now - 86400000000 order by p.begun_at limit 1 for update skip locked;
-        if v_part is null then
+        while v_part is null and v_query is not null loop -- query by query: one may have many parts
             select p.part into v_part from queue_stage_part p
-            where p.query is not null
-                and exists (select from queue_stage_done d where d.query = p.query and d.batch >= p.batch)
-            limit 1 for update skip locked;
-        end if;
+            where p.query = v_query and p.batch <= (select d.batch from queue_stage_done d where d.query = v_query)
+            order by p.query, p.batch limit 1 for update skip locked;
+            if v_part is null then
+                v_query := (select min(p.query) from queue_stage_part p where p.query > v_query);
+            end if;
+        end loop;
         exit when v_part is null or v_pruned >= in_max;
         v_pruned := v_pruned + _queue_stage_remove(v_part, in_max - v_pruned);
     end loop;
@@ -7593,7 +7596,11 @@ begin
     perform _queue_stage_prune(v_now, 1000::bigint);
     perform _queue_stage_remove(o.part, 9223372036854775807) -- nobody can publish it any more
     from (
-        select p.part from queue_stage_part p where p.query = v_query and p.run <> v_run
+        select p.part from queue_stage_part p
+        where p.part = any (array( -- not OR: there are two such indexes
+            select n.part from queue_stage_part n where n.query = v_query and n.run < v_run
+            union all
+            select n.part from queue_stage_part n where n.query = v_query and n.run > v_run))
         order by p.part + 0 for update skip locked) o; -- + 0: ADR 13
     insert into queue_stage_part as p (job, query, batch, run, begun_at) values (in_job, v_query, v_batch, v_run, v_now)
     returning p.part into queue_stage_begin.part;
@@ -8221,10 +8228,13 @@ begin
     returning w.* into v_new;
     started_at := v_new.started_at;
     expires_at := case when v_new.session_lock is null then v_now + v_new.timeout_seconds * 1000000 end;
-    reaps := v_new.upkeep and (select count(*) < 2 from queue_worker w
-        where w.upkeep and (w.started_at, w.worker) < (v_new.started_at, in_worker)
-            and _queue_is_alive(w.session_lock, w.session_id, (w.heartbeat_at + w.timeout_seconds * 1000000)::bigint,
-                v_now));
+    reaps := v_new.upkeep and (
+        select count(*) < 2
+        from (select from queue_worker w
+            where w.upkeep and (w.started_at, w.worker) < (v_new.started_at, in_worker)
+                and _queue_is_alive(w.session_lock, w.session_id,
+                    (w.heartbeat_at + w.timeout_seconds * 1000000)::bigint, v_now)
+            limit 2) earlier);
 end $$;
 --;
 comment on function queue_heartbeat(text, jsonb) is
@@ -9036,42 +9046,41 @@ $$Every message, with real timestamps and its state. The secrets of receipts don
 - entry: the number of the entry.$$;
 --;
 create or replace view queue_stats as
-with n as (
-    select queue_now() as now),
-m as (
-    select q.p_kind,
+select u.p_kind, bool_or(u.paused) as paused, sum(u.ready)::bigint as ready, sum(u.scheduled)::bigint as scheduled,
+    sum(u.reserved)::bigint as reserved, sum(u.expired)::bigint as expired, sum(u.waiting)::bigint as waiting,
+    sum(u.total)::bigint as total, queue_timestamp(max(u.next_at)) as next_at,
+    max(u.oldest_ready) / 1000000.0 as oldest_ready_seconds, sum(u.pushed_total)::bigint as pushed_total,
+    sum(u.reserved_total)::bigint as reserved_total, sum(u.popped_total)::bigint as popped_total,
+    sum(u.acked_total)::bigint as acked_total, sum(u.nacked_total)::bigint as nacked_total,
+    sum(u.moved_total)::bigint as moved_total, sum(u.dead_total)::bigint as dead_total,
+    sum(u.expired_total)::bigint as expired_total, sum(u.lost_total)::bigint as lost_total,
+    bool_or(u.draining) as draining
+from (
+    select q.p_kind, false as paused,
         count(*) filter (where q.reserved_at is null and q.scheduled_at <= n.now and not w.waits) as ready,
         count(*) filter (where q.reserved_at is null and q.scheduled_at > n.now and not w.waits) as scheduled,
         count(*) filter (where q.reserved_at is not null and q.scheduled_at > n.now) as reserved,
         count(*) filter (where q.reserved_at is not null and q.scheduled_at <= n.now) as expired,
         count(*) filter (where w.waits) as waiting,
-        count(*) filter (where q.source_kind is null) as pushed,
-        count(q.reserved_at) as delivered,
         count(*) as total,
         min(q.scheduled_at) filter (where q.scheduled_at > n.now and q.reserved_at is null and not w.waits) as next_at,
-        n.now - min(q.scheduled_at) filter (where q.reserved_at is null and q.scheduled_at <= n.now
-        and not w.waits) as oldest_ready
-    from delayed_queue q cross join n cross
-        join lateral (select num_nonnulls(q.ready_at, q.due_at, q.reserved_at) = 0 as waits) w
-        group by q.p_kind, n.now),
-c as (
-    select c.p_kind, sum(c.pushed)::bigint as pushed, sum(c.reserved)::bigint as reserved,
-        sum(c.popped)::bigint as popped, sum(c.acked)::bigint as acked, sum(c.nacked)::bigint as nacked,
-        sum(c.moved)::bigint as moved, sum(c.dead)::bigint as dead, sum(c.expired)::bigint as expired,
-        sum(c.lost)::bigint as lost
-    from queue_count c group by c.p_kind),
-k as (
-    select m.p_kind from m union select c.p_kind from c union select s.p_kind from queue_kind s)
-select k.p_kind, coalesce(s.paused, false) as paused, coalesce(m.ready, 0) as ready,
-    coalesce(m.scheduled, 0) as scheduled, coalesce(m.reserved, 0) as reserved, coalesce(m.expired, 0) as expired,
-    coalesce(m.waiting, 0) as waiting, coalesce(m.total, 0) as total, queue_timestamp(m.next_at) as next_at,
-    m.oldest_ready / 1000000.0 as oldest_ready_seconds, coalesce(c.pushed, 0) + coalesce(m.pushed, 0) as pushed_total,
-    coalesce(c.reserved, 0) + coalesce(m.delivered, 0) as reserved_total, coalesce(c.popped, 0) as popped_total,
-    coalesce(c.acked, 0) as acked_total, coalesce(c.nacked, 0) as nacked_total, coalesce(c.moved, 0) as moved_total,
-    coalesce(c.dead, 0) as dead_total, coalesce(c.expired, 0) as expired_total, coalesce(c.lost, 0) as lost_total,
-    coalesce(s.draining, false) as draining
-from k left join m on m.p_kind = k.p_kind left join c on c.p_kind = k.p_kind
-    left join queue_kind s on s.p_kind = k.p_kind;
+        max(n.now - q.scheduled_at) filter (where q.reserved_at is null and q.scheduled_at <= n.now
+            and not w.waits) as oldest_ready,
+        count(*) filter (where q.source_kind is null) as pushed_total, count(q.reserved_at) as reserved_total,
+        0::bigint as popped_total, 0::bigint as acked_total, 0::bigint as nacked_total, 0::bigint as moved_total,
+        0::bigint as dead_total, 0::bigint as expired_total, 0::bigint as lost_total, false as draining
+    from delayed_queue q cross join (select queue_now() as now) n
+        cross join lateral (select num_nonnulls(q.ready_at, q.due_at, q.reserved_at) = 0 as waits) w
+    group by q.p_kind
+    union all
+    select c.p_kind, false, 0, 0, 0, 0, 0, 0, null, null, coalesce(sum(c.pushed), 0)::bigint,
+        coalesce(sum(c.reserved), 0)::bigint, coalesce(sum(c.popped), 0)::bigint, coalesce(sum(c.acked), 0)::bigint,
+        coalesce(sum(c.nacked), 0)::bigint, coalesce(sum(c.moved), 0)::bigint, coalesce(sum(c.dead), 0)::bigint,
+        coalesce(sum(c.expired), 0)::bigint, coalesce(sum(c.lost), 0)::bigint, false
+    from queue_count c group by c.p_kind
+    union all
+    select s.p_kind, s.paused, 0, 0, 0, 0, 0, 0, null, null, 0, 0, 0, 0, 0, 0, 0, 0, 0, s.draining from queue_kind s) u
+group by u.p_kind;
 --;
 comment on view queue_stats is
 $$A row a kind that has messages, settings or a past. The view counts the messages, so its cost grows with them.

@@ -490,7 +490,10 @@ create unlogged table queue_stage_part (
 create index queue_stage_part_job on queue_stage_part (job);
 --;
 -- serves: queue_stage_begin
-create index queue_stage_part_query on queue_stage_part (query);
+create index queue_stage_part_run on queue_stage_part (query, run);
+--;
+-- serves: queue_prune
+create index queue_stage_part_batch on queue_stage_part (query, batch);
 --;
 -- serves: queue_prune
 create index queue_stage_part_begun on queue_stage_part (begun_at);

@@ -9,6 +9,7 @@ out_pruned: how many rows.
 Locks: the rows; what others have locked is left.'
 begin
     declare v_part, v_rows bigint;
+    declare v_query varchar(200) collate exact default '';
     declare v_found longtext character set utf8mb4;
     declare continue handler for not found begin end;
     set out_pruned = 0;
@@ -16,11 +17,22 @@ begin
         set v_part = null;
         select p.part into v_part
         from (
-            select n.part from queue_stage_part n
-            where n.begun_at <= in_now - 86400000000 or (select 1 from queue_stage_done d
-                where d.query = n.query and d.batch >= n.batch limit 1) is not null limit 100) j
+            select n.part from queue_stage_part n force index (queue_stage_part_begun)
+            where n.begun_at <= in_now - 86400000000 order by n.begun_at limit 100) j
             straight_join queue_stage_part p force index (primary) on p.part = j.part
         limit 1 for update /*!80000 of p */ skip locked;
+        while v_part is null and v_query is not null do -- query by query: one may have many parts
+            select p.part into v_part
+            from (
+                select n.part from queue_stage_part n force index (queue_stage_part_batch)
+                where n.query = v_query and n.batch <= (select d.batch from queue_stage_done d where d.query = v_query)
+                order by n.batch limit 100) j
+                straight_join queue_stage_part p force index (primary) on p.part = j.part
+            limit 1 for update /*!80000 of p */ skip locked;
+            if v_part is null then
+                select min(n.query) into v_query from queue_stage_part n where n.query > v_query;
+            end if;
+        end while;
         if v_part is null or out_pruned >= in_max then
             leave parts;
         end if;

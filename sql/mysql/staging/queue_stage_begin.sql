@@ -30,8 +30,12 @@ begin
             set v_part = null;
             begin
                 declare continue handler for not found begin end;
-                select p.part into v_part from queue_stage_part p force index (queue_stage_part_query)
-                where p.query = v_query and p.run <> v_run limit 1 for update skip locked;
+                select p.part into v_part
+                from (
+                    select n.part from queue_stage_part n force index (queue_stage_part_run)
+                    where n.query = v_query and n.run <> v_run limit 100) j
+                    straight_join queue_stage_part p force index (primary) on p.part = j.part
+                limit 1 for update /*!80000 of p */ skip locked;
             end;
             if v_part is null then
                 leave parts;

@@ -8,7 +8,8 @@ create table if not exists queue_stage_part (
     begun_at               bigint not null,
     primary key (part), -- serves: queue_stage_publish
     key queue_stage_part_job (job), -- serves: queue_stage_abort
-    key queue_stage_part_query (query), -- serves: queue_stage_begin
+    key queue_stage_part_run (query, run), -- serves: queue_stage_begin
+    key queue_stage_part_batch (query, batch), -- serves: queue_prune
     key queue_stage_part_begun (begun_at) -- serves: queue_prune
 ) engine = innodb collate exact
     comment 'Parts of jobs that are staged and not yet published; those older than a day are pruned. (pyqueue_sql)';

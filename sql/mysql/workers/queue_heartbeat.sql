@@ -84,10 +84,13 @@ begin
             on duplicate key update kinds = v_kinds, info = v_info, started_at = v_started, heartbeat_at = v_now,
                 timeout_seconds = v_seconds, session_lock = v_lock, upkeep = v_upkeep, server_run = v_run,
                 session_id = if(v_lock is null, null, connection_id());
-            select v_upkeep and count(*) < 2 into v_reaps from queue_worker w
-            where w.upkeep and (w.started_at < v_started or w.started_at = v_started and w.worker < in_worker)
-                and not if(w.session_lock is null, w.heartbeat_at + w.timeout_seconds * 1000000 <= v_now,
-                        coalesce(is_used_lock(w.session_lock), 0) <> w.session_id);
+            select v_upkeep and count(*) < 2 into v_reaps
+            from (
+                select 1 from queue_worker w
+                where w.upkeep and (w.started_at < v_started or w.started_at = v_started and w.worker < in_worker)
+                    and not if(w.session_lock is null, w.heartbeat_at + w.timeout_seconds * 1000000 <= v_now,
+                            coalesce(is_used_lock(w.session_lock), 0) <> w.session_id)
+                limit 2) earlier;
         else
             delete w from queue_worker w where w.worker = in_worker;
         end if;

@@ -6,17 +6,20 @@ declare
     v_pruned bigint := 0;
     v_rows bigint;
     v_part bigint;
+    v_query text := '';
 begin
     loop
         v_part := null;
         select p.part into v_part from queue_stage_part p
         where p.begun_at <= in_now - 86400000000 order by p.begun_at limit 1 for update skip locked;
-        if v_part is null then
+        while v_part is null and v_query is not null loop -- query by query: one may have many parts
             select p.part into v_part from queue_stage_part p
-            where p.query is not null
-                and exists (select from queue_stage_done d where d.query = p.query and d.batch >= p.batch)
-            limit 1 for update skip locked;
-        end if;
+            where p.query = v_query and p.batch <= (select d.batch from queue_stage_done d where d.query = v_query)
+            order by p.query, p.batch limit 1 for update skip locked;
+            if v_part is null then
+                v_query := (select min(p.query) from queue_stage_part p where p.query > v_query);
+            end if;
+        end loop;
         exit when v_part is null or v_pruned >= in_max;
         v_pruned := v_pruned + _queue_stage_remove(v_part, in_max - v_pruned);
     end loop;

@@ -17,7 +17,11 @@ begin
     perform _queue_stage_prune(v_now, 1000::bigint);
     perform _queue_stage_remove(o.part, 9223372036854775807) -- nobody can publish it any more
     from (
-        select p.part from queue_stage_part p where p.query = v_query and p.run <> v_run
+        select p.part from queue_stage_part p
+        where p.part = any (array( -- not OR: there are two such indexes
+            select n.part from queue_stage_part n where n.query = v_query and n.run < v_run
+            union all
+            select n.part from queue_stage_part n where n.query = v_query and n.run > v_run))
         order by p.part + 0 for update skip locked) o; -- + 0: ADR 13
     insert into queue_stage_part as p (job, query, batch, run, begun_at) values (in_job, v_query, v_batch, v_run, v_now)
     returning p.part into queue_stage_begin.part;

@@ -13,7 +13,9 @@ create unlogged table queue_stage_part (
 -- serves: queue_stage_abort
 create index queue_stage_part_job on queue_stage_part (job);
 -- serves: queue_stage_begin
-create index queue_stage_part_query on queue_stage_part (query);
+create index queue_stage_part_run on queue_stage_part (query, run);
+-- serves: queue_prune
+create index queue_stage_part_batch on queue_stage_part (query, batch);
 -- serves: queue_prune
 create index queue_stage_part_begun on queue_stage_part (begun_at);
 comment on table queue_stage_part is 'Parts of jobs that are staged and not yet published; those older than a day are pruned. (pyqueue_sql)';

@@ -1,40 +1,39 @@
 create or replace view queue_stats as
-with n as (
-    select queue_now() as now),
-m as (
-    select q.p_kind,
+select u.p_kind, bool_or(u.paused) as paused, sum(u.ready)::bigint as ready, sum(u.scheduled)::bigint as scheduled,
+    sum(u.reserved)::bigint as reserved, sum(u.expired)::bigint as expired, sum(u.waiting)::bigint as waiting,
+    sum(u.total)::bigint as total, queue_timestamp(max(u.next_at)) as next_at,
+    max(u.oldest_ready) / 1000000.0 as oldest_ready_seconds, sum(u.pushed_total)::bigint as pushed_total,
+    sum(u.reserved_total)::bigint as reserved_total, sum(u.popped_total)::bigint as popped_total,
+    sum(u.acked_total)::bigint as acked_total, sum(u.nacked_total)::bigint as nacked_total,
+    sum(u.moved_total)::bigint as moved_total, sum(u.dead_total)::bigint as dead_total,
+    sum(u.expired_total)::bigint as expired_total, sum(u.lost_total)::bigint as lost_total,
+    bool_or(u.draining) as draining
+from (
+    select q.p_kind, false as paused,
         count(*) filter (where q.reserved_at is null and q.scheduled_at <= n.now and not w.waits) as ready,
         count(*) filter (where q.reserved_at is null and q.scheduled_at > n.now and not w.waits) as scheduled,
         count(*) filter (where q.reserved_at is not null and q.scheduled_at > n.now) as reserved,
         count(*) filter (where q.reserved_at is not null and q.scheduled_at <= n.now) as expired,
         count(*) filter (where w.waits) as waiting,
-        count(*) filter (where q.source_kind is null) as pushed,
-        count(q.reserved_at) as delivered,
         count(*) as total,
         min(q.scheduled_at) filter (where q.scheduled_at > n.now and q.reserved_at is null and not w.waits) as next_at,
-        n.now - min(q.scheduled_at) filter (where q.reserved_at is null and q.scheduled_at <= n.now
-        and not w.waits) as oldest_ready
-    from delayed_queue q cross join n cross
-        join lateral (select num_nonnulls(q.ready_at, q.due_at, q.reserved_at) = 0 as waits) w
-        group by q.p_kind, n.now),
-c as (
-    select c.p_kind, sum(c.pushed)::bigint as pushed, sum(c.reserved)::bigint as reserved,
-        sum(c.popped)::bigint as popped, sum(c.acked)::bigint as acked, sum(c.nacked)::bigint as nacked,
-        sum(c.moved)::bigint as moved, sum(c.dead)::bigint as dead, sum(c.expired)::bigint as expired,
-        sum(c.lost)::bigint as lost
-    from queue_count c group by c.p_kind),
-k as (
-    select m.p_kind from m union select c.p_kind from c union select s.p_kind from queue_kind s)
-select k.p_kind, coalesce(s.paused, false) as paused, coalesce(m.ready, 0) as ready,
-    coalesce(m.scheduled, 0) as scheduled, coalesce(m.reserved, 0) as reserved, coalesce(m.expired, 0) as expired,
-    coalesce(m.waiting, 0) as waiting, coalesce(m.total, 0) as total, queue_timestamp(m.next_at) as next_at,
-    m.oldest_ready / 1000000.0 as oldest_ready_seconds, coalesce(c.pushed, 0) + coalesce(m.pushed, 0) as pushed_total,
-    coalesce(c.reserved, 0) + coalesce(m.delivered, 0) as reserved_total, coalesce(c.popped, 0) as popped_total,
-    coalesce(c.acked, 0) as acked_total, coalesce(c.nacked, 0) as nacked_total, coalesce(c.moved, 0) as moved_total,
-    coalesce(c.dead, 0) as dead_total, coalesce(c.expired, 0) as expired_total, coalesce(c.lost, 0) as lost_total,
-    coalesce(s.draining, false) as draining
-from k left join m on m.p_kind = k.p_kind left join c on c.p_kind = k.p_kind
-    left join queue_kind s on s.p_kind = k.p_kind;
+        max(n.now - q.scheduled_at) filter (where q.reserved_at is null and q.scheduled_at <= n.now
+            and not w.waits) as oldest_ready,
+        count(*) filter (where q.source_kind is null) as pushed_total, count(q.reserved_at) as reserved_total,
+        0::bigint as popped_total, 0::bigint as acked_total, 0::bigint as nacked_total, 0::bigint as moved_total,
+        0::bigint as dead_total, 0::bigint as expired_total, 0::bigint as lost_total, false as draining
+    from delayed_queue q cross join (select queue_now() as now) n
+        cross join lateral (select num_nonnulls(q.ready_at, q.due_at, q.reserved_at) = 0 as waits) w
+    group by q.p_kind
+    union all
+    select c.p_kind, false, 0, 0, 0, 0, 0, 0, null, null, coalesce(sum(c.pushed), 0)::bigint,
+        coalesce(sum(c.reserved), 0)::bigint, coalesce(sum(c.popped), 0)::bigint, coalesce(sum(c.acked), 0)::bigint,
+        coalesce(sum(c.nacked), 0)::bigint, coalesce(sum(c.moved), 0)::bigint, coalesce(sum(c.dead), 0)::bigint,
+        coalesce(sum(c.expired), 0)::bigint, coalesce(sum(c.lost), 0)::bigint, false
+    from queue_count c group by c.p_kind
+    union all
+    select s.p_kind, s.paused, 0, 0, 0, 0, 0, 0, null, null, 0, 0, 0, 0, 0, 0, 0, 0, 0, s.draining from queue_kind s) u
+group by u.p_kind;
 
 comment on view queue_stats is
 $$A row a kind that has messages, settings or a past. The view counts the messages, so its cost grows with them.

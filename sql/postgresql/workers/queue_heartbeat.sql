@@ -61,10 +61,13 @@ begin
     returning w.* into v_new;
     started_at := v_new.started_at;
     expires_at := case when v_new.session_lock is null then v_now + v_new.timeout_seconds * 1000000 end;
-    reaps := v_new.upkeep and (select count(*) < 2 from queue_worker w
-        where w.upkeep and (w.started_at, w.worker) < (v_new.started_at, in_worker)
-            and _queue_is_alive(w.session_lock, w.session_id, (w.heartbeat_at + w.timeout_seconds * 1000000)::bigint,
-                v_now));
+    reaps := v_new.upkeep and (
+        select count(*) < 2
+        from (select from queue_worker w
+            where w.upkeep and (w.started_at, w.worker) < (v_new.started_at, in_worker)
+                and _queue_is_alive(w.session_lock, w.session_id,
+                    (w.heartbeat_at + w.timeout_seconds * 1000000)::bigint, v_now)
+            limit 2) earlier);
 end $$;
 
 comment on function queue_heartbeat(text, jsonb) is

@@ -14,6 +14,7 @@ import pytest
 from pyqueue_sql import Queue
 from tests.rules import each
 from tests.schema.mysql.catalogs import run
+from tests.schema.mysql.world import call
 
 if TYPE_CHECKING:
     from pymysql import Connection
@@ -28,6 +29,7 @@ MOST = 300
 TRIES = 4
 """The least of so many counts: one call in 20 tidies up by the way."""
 HELD = ("plain", "ordered", "open", "limited", "kept", "logged", "grouped")
+STAGED = '{"query": "q", "run": "r"}'
 WITH_RECEIPT = ("extend", "ack", "ack_many", "nack", "nack_many", "move", "next")
 
 # each with a receipt of the kind that its name ends with, and the number of the try
@@ -69,6 +71,11 @@ CALLS: dict[str, Call] = {
     "tick": lambda q, *_: q.tick(),
     "group": lambda q, _, i: q.group(f"new{i}", "next"),
     "read": lambda q, _, i: q.read("logged", "reader", i),
+    "stage_begin": lambda q, _, i: call(q.connection, "queue_stage_begin", f"new{i}", STAGED),
+    "stream_reserve": lambda q, _, i: call(
+        q.connection, "queue_stream_reserve", "new", i, 0, "plain", 1, "{}"
+    ),
+    "stream_commit": lambda q, _, i: call(q.connection, "queue_stream_commit", "old", i, None),
     "define": lambda q, _, i: q.define("plain", timeout_seconds=300 + i),
     "heartbeat": lambda q, _, i: q.heartbeat(f"new{i}"),
     "reap": lambda q, *_: q.reap(),
@@ -105,12 +112,20 @@ def held(connection: Connection[Any]) -> dict[str, list[str]]:
     fill(queue, "few", semaphores=["few"])
     fill(queue, "delayed", delay_seconds=3600)
     fill(queue, "dying")
+    fill(queue, "streamed")
     queue.nack_many([one.receipt for one in queue.reserve("dying", None, MANY)], final=True)
     for n in range(MANY // 10):
         queue.group(f"{n}", "next")
         queue.schedule(f"{n}", "plain", 1, every_seconds=3600)
         queue.subscribe(f"{n}.*", f"copies{n % 9}")
         queue.heartbeat(f"{n}")
+        call(connection, "queue_stream_reserve", "old", n, 0, "streamed", 1, "{}")
+    with connection.cursor() as cursor:
+        cursor.executemany(
+            "insert into queue_stage_part (part, job, query, batch, run, begun_at)"
+            " values (%s, 'old', 'q', 1, 'r', 9e17)",
+            [(n,) for n in range(MANY)],
+        )
     return {kind: [one.receipt for one in queue.reserve(kind, None, 40)] for kind in HELD}
 
 
