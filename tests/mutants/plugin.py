@@ -8,6 +8,7 @@ from __future__ import annotations
 import contextlib
 import json
 import os
+import re
 import time
 from collections import Counter
 from collections.abc import Iterator
@@ -59,6 +60,8 @@ _calls: Counter[Routine] = Counter()
 """As they stood after the test before."""
 _sessions: WeakSet[psycopg.Connection[Any]] = WeakSet()
 """Of this process; some stay open from test to test."""
+_failed: set[str] = set()
+"""Routines that an error of this test came out of, which the server doesn't count."""
 
 
 class _Counted(psycopg.Connection[Any]):
@@ -70,9 +73,17 @@ class _Counted(psycopg.Connection[Any]):
 
 
 def pytest_configure() -> None:
-    """Know each session, where calls are counted."""
+    """Know each session and each error, where calls are counted."""
     if REACH in os.environ:
         psycopg.connect = _Counted.connect  # type: ignore[method-assign]
+        made = psycopg.errors.error_from_result
+
+        def error_from_result(*arguments: Any, **options: Any) -> psycopg.Error:
+            error = made(*arguments, **options)
+            _failed.update(re.findall(r"function (?:\w+\.)?(\w+)\(", error.diag.context or ""))
+            return error
+
+        psycopg.errors.error_from_result = error_from_result
 
 
 @pytest.hookimpl(wrapper=True, tryfirst=True)
@@ -94,7 +105,8 @@ def pytest_runtest_protocol(item: pytest.Item) -> Iterator[None]:
     if REACH in os.environ:
         took = time.monotonic() - began
         calls = count()
-        reached = sorted({routine[1] for routine in calls if calls[routine] != _calls[routine]})
+        reached = sorted({routine[1] for routine in calls if calls[routine] != _calls[routine]} | _failed)
+        _failed.clear()
         _calls.clear()
         _calls.update(calls)
         if not reached and OWN & {*getattr(item, "fixturenames", ())}:
