@@ -224,6 +224,7 @@ def test_a_reader_whose_transactions_keep_a_snapshot_goes_on_behind_a_gap(
     reader = connect(autocommit=False, isolation=isolation)
     seen: list[str] = []
     for _ in range(6):
+        queue.prune()  # notes on MariaDB and MySQL what is safe to go past
         seen += [key for _, key in read_on(reader, "r")]
         reader.commit()
     assert seen == ["a", "b", "c"]
