@@ -212,16 +212,16 @@ def test_part_of_a_transaction_that_was_undone_comes_never(queue: Session, conne
 
 @pytest.mark.parametrize("isolation", ["repeatable read", "serializable"])
 def test_a_reader_whose_transactions_keep_a_snapshot_goes_on_behind_a_gap(
-    queue: Session, connect: Connect, isolation: str
+    queue: Session, harness: Harness, isolation: str
 ) -> None:
     """What was undone may leave one between the positions, and looks there like what isn't committed yet."""
     queue.define("log", log_seconds=3600)
-    other = connect(autocommit=False)
+    other = harness.connect(autocommit=False)
     for key in "abc":
         queue.push("log", key, 0)
         other.push("log", "undone", 0)
         other.rollback()
-    reader = connect(autocommit=False, isolation=isolation)
+    reader = harness.connect(autocommit=False, isolation=isolation)
     seen: list[str] = []
     for _ in range(6):
         queue.prune()  # notes on MariaDB and MySQL what is safe to go past
