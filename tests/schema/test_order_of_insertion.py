@@ -16,6 +16,7 @@ KEYS = [f"k{number:03}" for number in range(200, 0, -1)]
 """As they come: the other way round than in the index of keys."""
 
 Push: TypeAlias = Callable[[psycopg.Connection], None]
+Look: TypeAlias = Callable[[], list[str]]
 
 
 def push_many(conn: psycopg.Connection) -> None:
@@ -40,7 +41,7 @@ def publish(conn: psycopg.Connection) -> None:
 
 
 @pytest.fixture
-def went_in(conn: psycopg.Connection) -> Iterator[Callable[[], list[str]]]:
+def went_in(conn: psycopg.Connection) -> Iterator[Look]:
     """The keys in the order in which they went in since the last look.
 
     Where each lies is the server's: PostgreSQL 14 comes back to a page that it left in 1 of 500 batches.
@@ -69,7 +70,7 @@ def went_in(conn: psycopg.Connection) -> Iterator[Callable[[], list[str]]]:
 
 @pytest.mark.parametrize("push", [push_many, copy, publish])
 def test_a_batch_goes_in_in_the_order_of_delivery(
-    conn: psycopg.Connection, went_in: Callable[[], list[str]], push: Push
+    conn: psycopg.Connection, went_in: Look, push: Push
 ) -> None:
     push(conn)
     assert went_in() == KEYS
@@ -77,7 +78,7 @@ def test_a_batch_goes_in_in_the_order_of_delivery(
 
 @pytest.mark.parametrize("push", [push_many, copy])
 def test_a_later_batch_of_a_transaction_goes_in_in_the_order_of_its_keys_and_takes_no_savepoint(
-    conn: psycopg.Connection, went_in: Callable[[], list[str]], push: Push
+    conn: psycopg.Connection, went_in: Look, push: Push
 ) -> None:
     with conn.transaction():
         conn.execute("insert into queue_inbox (p_kind, p_key) values ('first', 'a'), ('first', 'b')")
@@ -95,7 +96,7 @@ def test_a_batch_that_would_have_to_wait_goes_in_in_the_order_of_its_keys(
     conn: psycopg.Connection,
     database_url: str,
     clock: Clock,
-    went_in: Callable[[], list[str]],
+    went_in: Look,
     push: Push,
 ) -> None:
     """So that who has its key and comes to need another of the batch doesn't wait for it."""

@@ -235,6 +235,11 @@ def new_session(filled: Filled) -> Iterator[Plans]:
         yield Plans(conn)
 
 
+def scans_of_messages(nodes: list[Node]) -> list[Node]:
+    """Return the parts of a plan that read messages."""
+    return [node for node in nodes if node.relation == "delayed_queue" and node.kind.endswith("Scan")]
+
+
 @pytest.fixture
 def plans(filled: Filled) -> Iterator[Plans]:
     """The plans of a new session, which has no cursor yet."""
@@ -539,7 +544,7 @@ TABLES = (
     *("queue_slot", "queue_claim", "queue_bucket"),
     *("queue_log", "queue_log_gone", "queue_log_known", "queue_reader", "queue_term"),
     *("queue_semaphore", "queue_semaphore_permit", "queue_semaphore_wait", "queue_stream_kept"),
-    *("queue_stage_part",),
+    "queue_stage_part",
 )
 ALIKE = {
     *("queue_group_member", "queue_log_gone"),
@@ -601,7 +606,7 @@ def test_a_short_line_is_read_without_a_long_one_that_came_before_it(conn: psyco
         nodes += plans.run(f"select * from {call}", receipt)[1]
         # who comes next stands behind the first of the other line
         conn.execute("update delayed_queue q set ready_at = 0 where q.order_key = 'short' and q.ready_at > 0")
-    scans = [node for node in nodes if node.relation == "delayed_queue" and node.kind.endswith("Scan")]
+    scans = scans_of_messages(nodes)
     assert "delayed_queue_line" in {node.index for node in scans}
     assert [str(node) for node in scans if node.touched > BATCH] == []
 
@@ -623,7 +628,7 @@ def test_a_reserve_reads_the_held_messages_before_its_own_and_nothing_behind(fil
 
 def test_what_a_kind_has_is_counted_without_all_others(plans: Plans) -> None:
     [[total]], nodes = plans.run("select total from queue_stats where p_kind = 'limited'")
-    scans = [node for node in nodes if node.relation == "delayed_queue" and node.kind.endswith("Scan")]
+    scans = scans_of_messages(nodes)
     assert sum(node.touched for node in scans) == total == 200
 
 
@@ -643,7 +648,7 @@ def test_a_look_at_a_kind_where_nothing_is_ready_reads_what_comes_next(filled: F
                 """select ready, next_seconds > 30 and next_seconds <= 60 from queue_listen('"idle"')"""
             )
     assert rows == [(False, True)]
-    scans = [node for node in nodes if node.relation == "delayed_queue" and node.kind.endswith("Scan")]
+    scans = scans_of_messages(nodes)
     assert {node.index for node in scans if node.touched} == {"delayed_queue_ready", "delayed_queue_due"}
     assert max(node.touched for node in scans) <= 150
 
@@ -658,7 +663,7 @@ def test_a_reap_reads_the_ready_lines_of_the_workers_kinds(filled: Filled, kinds
             conn.execute("update queue_worker set heartbeat_at = 0 where worker = 'gone'")
             rows, nodes = plans.run("select * from queue_reap()")
     assert ("gone", 5) in rows
-    scans = [node for node in nodes if node.relation == "delayed_queue" and node.kind.endswith("Scan")]
+    scans = scans_of_messages(nodes)
     line = [node for node in scans if node.index == "delayed_queue_ready"]
     assert line
     assert [str(node) for node in scans if node not in line and node.touched > 10] == []
@@ -844,7 +849,7 @@ def test_a_plan_made_while_the_queue_was_empty_is_right_once_it_is_full(
             )
     rows, nodes = plans.run("select p_key from queue_reserve('work')")
     assert len(rows) == 1
-    scans = [node for node in nodes if node.relation == "delayed_queue" and node.kind.endswith("Scan")]
+    scans = scans_of_messages(nodes)
     assert {node.index for node in scans} == {"delayed_queue_ready", "delayed_queue_due", None}
     assert [str(node) for node in scans if node.touched > 2] == []
 

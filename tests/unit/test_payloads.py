@@ -171,7 +171,6 @@ def test_pydantic_is_not_imported_for_plain_json() -> None:
     code = """
 import sys
 from pyqueue_sql.worker import Handlers
-
 @Handlers().on("kind")
 def handler(payload: dict) -> None: ...
 print("pydantic" in sys.modules)
