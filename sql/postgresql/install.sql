@@ -66,6 +66,7 @@ select pg_catalog.set_config('search_path', pg_catalog.quote_ident(pg_catalog.cu
 \ir base/_queue_boolean.sql
 \ir base/_queue_text.sql
 \ir base/_queue_instant.sql
+\ir base/_queue_is_huge.sql
 \ir base/_queue_is_receipt.sql
 \ir base/_queue_receipt.sql
 \ir base/_queue_receipts.sql

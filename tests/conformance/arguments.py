@@ -25,7 +25,8 @@ NO_JSON: Values = {
 NOT_EVERYWHERE: Values = {
     "\\u0000": '"\\u0000"', "\\u0000 as a name": '{"\\u0000": 1}', "\\u0000 below": '[{"a": "\\u0000"}]',
     "lone": '"\\ud800"', "lone below": '{"a": "\\udfff\\ud800"}', "lone as a name": '{"\\ud800": 1}',
-    "1e999999": "[1e999999]",
+    "1e999999": "[1e999999]", "1e5000": '{"n": 1e5000}', "-1e400": '[-1E+400]', "310 digits": "9" * 310,
+    "5,000 digits": '{"a": ["e", ' + "9" * 5_000 + "]}",
     "40 arrays": "[" * 40 + "1" + "]" * 40,
     "90 objects": '{"a":' * 90 + "1" + "}" * 90,
     "200 arrays": "[" * 200 + "1" + "]" * 200,
@@ -39,6 +40,7 @@ NOT_EVERYWHERE: Values = {
 """JSON, but not for every server."""
 JSON: Values = {
     "[]": "[]", '""': '""', "a string": '"x"', "5": "5", "-1": "-1", "0.5": "0.5", "1e308": "1e308",
+    "308 digits": "9" * 308, "1e31 in a list": '{"a": [1e31, 1E+30, "1e400"], "b": 1e-400}',
     "2^63": "9223372036854775808", "true": "true", "[null]": "[null]", "[[]]": "[[]]", "[{}]": "[{}]",
     "a long name": json.dumps({LONG: 1}), "an empty name": '{"": 1}', "a name twice": '{"a": 1, "a": 2}',
     "a long string": json.dumps(LONG), "quotes": '{"a\\"b": 1}', "a path": '{"$": 1}', "a star": '{"*": 1}',

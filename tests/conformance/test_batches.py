@@ -440,6 +440,54 @@ def test_what_failed_of_a_batch_goes_back_with_its_error(queue: Session, clock: 
     assert keys(queue.reserve("mail", None, 10)) == ["a"]
 
 
+@pytest.mark.parametrize("final", [False, True], ids=["retry", "dead"])
+def test_what_failed_of_a_batch_gives_its_permit_to_who_is_next(queue: Session, final: bool) -> None:
+    queue.semaphore("line", 1)
+    for key in "abc":
+        queue.push("mail", key, semaphores=["line"])
+    push(queue, "plain")
+    held = {str(one["p_key"]): one["receipt"] for one in reserve(queue, 1)}
+    assert set(held) == {"a", "plain"}
+    failed = [{"receipt": held["a"], "error": "no", **({"final": True} if final else {"delay_seconds": 60})}]
+    assert commit(queue, 1, failed=failed)["failed"] == "1"
+    assert [state(queue, "mail", key) for key in "bc"] == ["ready", "waiting"]
+    assert keys(queue.reserve("mail", None, 10)) == ["b"]
+
+
+def test_what_goes_on_along_its_route_at_the_end_of_a_batch_counts_as_acked(queue: Session) -> None:
+    push(queue, "ends")
+    queue.push("mail", "goes on", route=["next"])
+    queue.push("mail", "was there", route=["next"])
+    queue.push("next", "was there")
+    assert len(reserve(queue, 1)) == 3
+    assert commit(queue, 1, whole=True) == {
+        "outcome": "committed",
+        "acked": "3",
+        "failed": "0",
+        "lost": "0",
+        **NOTHING,
+    }
+    assert state(queue, "next", "goes on") == "ready"
+
+
+def test_a_batch_gives_back_what_it_was_handed_out_and_nothing_else(queue: Session) -> None:
+    push(queue, "a", "b")
+    queue.push("other", "x")
+    [foreign] = queue.reserve("other")
+    held = reserve(queue, 1)
+    assert queue.ack(str(held[0]["receipt"])).outcome == "acked"
+    for whole in (True, False):
+        with pytest.raises(InvalidReceipt, match=f"failed.*{foreign.receipt[:40]}.*for this batch"):
+            commit(queue, 1, failed=[{"receipt": foreign.receipt}], whole=whole)
+    assert state(queue, "other", "x") == "reserved"
+    assert queue.ack(foreign.receipt).outcome == "acked"
+    nobody = [{"receipt": one} for one in (foreign.receipt, held[0]["receipt"])]
+    with pytest.raises(Refused, match="1 of its messages are no longer held"):
+        commit(queue, 1, failed=nobody, whole=True)
+    done = commit(queue, 1, failed=[*nobody, {"receipt": held[1]["receipt"]}])
+    assert [done[name] for name in ("acked", "failed", "lost")] == ["0", "1", "1"]
+
+
 def test_what_comes_of_a_batch_is_published_with_its_end_or_not_at_all(queue: Session) -> None:
     push(queue, "a", "b")
     reserve(queue, 1)

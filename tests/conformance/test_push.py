@@ -32,6 +32,40 @@ def test_a_day_ends_at_24_hours_and_no_later(queue: Session) -> None:
             queue.push("mail", "c", 1, scheduled_at=f"2030-01-01T24:{later}Z")
 
 
+HUGE = {"exponent": "1e400", "below": '{"n": [-1E+5000]}', "digits": '{"a": ["1e", ' + "9" * 5_000 + "]}"}
+
+
+@pytest.mark.parametrize("number", HUGE.values(), ids=HUGE)
+def test_a_number_beyond_double_precision_is_refused_everywhere(queue: Session, number: str) -> None:
+    """A worker could not read it."""
+    queue.push("mail", "a", 1)
+    _, receipt = take(queue, "mail")
+    headers = f'{{"n": {number}}}' if number[0] == "1" else None
+    calls: list[tuple[str, *tuple[str | None, ...]]] = [
+        ("queue_push", "mail", "k", number, None),
+        ("queue_push", "mail", "k", number, '{"priority": 1}'),
+        ("queue_push_many", "mail", f'[{{"key": "k", "payload": {number}}}]', None),
+        ("queue_push_many", "mail", f'[{{"key": "k", "payload": {number}, "priority": 1}}]', None),
+        ("queue_publish", "topic", "k", number, None),
+        ("queue_ack", receipt, f'{{"result": {number}}}'),
+        ("queue_nack", receipt, f'{{"payload": {number}}}'),
+        ("queue_move", receipt, "next", f'{{"payload": {number}}}'),
+        ("queue_schedule", "daily", "mail", number, '{"cron": "0 0 * * *"}'),
+    ]
+    if headers:
+        calls += [("queue_push", "mail", "k", "1", f'{{"headers": {headers}}}')]
+        calls += [("queue_push_many", "mail", f'[{{"key": "k", "payload": 1, "headers": {headers}}}]', None)]
+    for call in calls:
+        # MariaDB and MySQL are given options as a text, which is no JSON with such a number in it
+        with pytest.raises((InvalidPayload, InvalidOption), match=r"1\.8e308"):
+            queue.answer(*call)
+    staged = queue.answer("queue_stage_begin", "job", None)[0]["part"]
+    queue.land([{"part": staged, "p_kind": "mail", "p_key": "k", "payload": number}], "queue_stage")
+    with pytest.raises(InvalidPayload):
+        queue.answer("queue_stage_publish", f'[{{"part": {staged}, "messages": 1}}]', None)
+    assert [message.state for message in queue.peek("mail")] == ["reserved"]
+
+
 def test_without_a_key_each_push_gets_one_of_its_own_in_order_of_time(queue: Session, clock: Clock) -> None:
     made: list[str] = []
     for _ in range(20):

@@ -184,7 +184,7 @@ create procedure _queue_check_payload(in in_payload longtext character set utf8m
     in in_name varchar(100) character set utf8mb4)
     comment 'Refuses JSON that not every server can hold.
 in_payload: the payload; NULL: nothing is refused. in_name: the parameter''s name for the message.
-Errors: PQ003 where it is deeper than 31 levels (a scalar is one level).
+Errors: PQ003 where it is deeper than 31 levels (a scalar is one level), or has a number beyond double precision.
 differs: refuses what is no JSON, too, which PostgreSQL does before.'
 begin
     if in_payload is not null then
@@ -451,7 +451,8 @@ begin
     declare v_left longtext character set utf8mb4;
     declare v_stored json;
     -- MySQL reads no more than 100 levels, MariaDB 32; MySQL stores no name of 64 KiB or more
-    declare exit handler for 3157 call _queue_fail('PQ003', in_name, in_json, 'must be JSON, and not too deep');
+    declare exit handler for 3157 call _queue_fail('PQ003', in_name, in_json,
+        'must be JSON, not too deep, with numbers up to 1.8e308');
     declare exit handler for 3151 call _queue_fail('PQ003', in_name, in_json, 'must have names of less than 64 KiB');
     if not json_valid(in_json) then
         if in_name = 'options' and char_length(in_json) - char_length(replace(replace(in_json, '{', ''), '[', '')) > 31
@@ -460,11 +461,11 @@ begin
             call _queue_fail(if(locate('"where"', in_json) > 0, 'PQ002', 'PQ003'),
                 if(locate('"where"', in_json) > 0, 'where', 'payload'), in_json, 'must be at most 31 levels deep');
         end if;
-        call _queue_fail(in_code, in_name, in_json, 'must be JSON, and not too deep');
-    /*M!100600 elseif in_json regexp '[0-9][.]([^0-9]|$)|[0-9]{310}'
+        call _queue_fail(in_code, in_name, in_json, 'must be JSON, not too deep, with numbers up to 1.8e308');
+    /*M!100600 elseif in_json regexp '[0-9][.]([^0-9]|$)|[0-9]{310}|[0-9][eE][+]?[0-9]{3}'
         and regexp_replace(replace(replace(in_json, '\\\\', ''), '\\"', ''), '"[^"]*"',
-            '') regexp '[0-9][.]([^0-9]|$)|[0-9]{310}' then
-        call _queue_fail(in_code, in_name, in_json, 'must be JSON, its numbers too'); */
+            '') regexp '[0-9][.]([^0-9]|$)|[0-9]{310}|[0-9][eE][+]?0*(309|3[1-9]\\d|[4-9]\\d\\d|[1-9]\\d{3})' then
+        call _queue_fail(in_code, in_name, in_json, 'must be JSON, with numbers up to 1.8e308'); */
     elseif locate('\\', in_json) > 0 then
         set v_left = replace(in_json, '\\\\', ''); -- what is left of backslashes begins an escape
         if locate('\\u0000', v_left) > 0 then
@@ -8453,11 +8454,11 @@ begin
                 json_valid(s.payload) and json_depth(if(json_valid(s.payload), s.payload, 'null')) <= 31)
             and (locate('\\', s.payload) = 0
                 or replace(s.payload, '\\\\', '') not regexp '\\\\u0000|\\\\[^"/bfnrtu\\\\]')
-            /*M!100600 and s.payload not regexp '[0-9][.]([^0-9]|$)|[0-9]{310}' */)
+            /*M!100600 and s.payload not regexp '[0-9][.]([^0-9]|$)|[0-9]{310}|[0-9][eE][+]?[0-9]{3}' */)
         and if(s.headers is null, true, locate('"', s.headers) > 0 and locate('\\', s.headers) = 0
             and if(length(s.headers) > 65535 or locate('{', s.headers, 2) > 0 or locate('[', s.headers) > 0, false,
                 json_type(if(json_valid(s.headers), s.headers, 'null')) = 'OBJECT')
-            /*M!100600 and s.headers not regexp '[0-9][.]([^0-9]|$)|[0-9]{310}' */)
+            /*M!100600 and s.headers not regexp '[0-9][.]([^0-9]|$)|[0-9]{310}|[0-9][eE][+]?[0-9]{3}' */)
         and coalesce(s.priority between -32768 and 32767, true)
         and if(s.scheduled_at is null, coalesce(s.delay_seconds between 0 and 1000000000, true),
             s.delay_seconds is null and s.scheduled_at between 100000000000000 and 253402300799999999)
@@ -8677,10 +8678,11 @@ end;
 -- calls: _queue_check_nack, _queue_fail, _queue_nack
 drop procedure if exists _queue_stream_fail;
 --;
-create procedure _queue_stream_fail(in in_failed longtext character set utf8mb4, in in_now bigint,
-    out out_failed bigint)
-    comment 'Gives back what failed of a batch.
-in_failed: a JSON array of {receipt, and options of queue_nack}. in_now: the time of the call.
+create procedure _queue_stream_fail(in in_failed longtext character set utf8mb4, in in_stream text character set utf8mb4 collate /*!80017 utf8mb4_0900_bin *//*M!100600 utf8mb4_nopad_bin */,
+    in in_batch bigint, in in_now bigint, out out_failed bigint)
+    comment 'Gives back what failed of a batch. A receipt that is held by nobody any more is left out.
+in_failed: a JSON array of {receipt, and options of queue_nack}. in_stream, in_batch: the batch. in_now: the time of the
+call.
 out_failed: how many.
 Errors: PQ002, PQ005.
 Locks: as _queue_nack.'
@@ -8710,6 +8712,20 @@ begin
         or not f.receipt collate utf8mb4_bin regexp '^[0-9]{1,18}-[0-9a-f]{32}\\z|^[0-8][0-9]{18}-[0-9a-f]{32}\\z';
     if v_bad is not null then
         call _queue_fail('PQ005', 'failed', substr(v_bad, 2), 'must be what queue_stream_reserve answered');
+    end if;
+    select min(f.receipt) into v_bad -- held, but not for this batch
+    from json_table(in_failed, '$[*]' columns (receipt varchar(60) character set utf8mb4 path '$.receipt')) f
+        straight_join delayed_queue q force index (primary)
+            on q.entry = cast(left(f.receipt, char_length(f.receipt) - 33) as signed)
+                and q.secret = unhex(right(f.receipt, 32))
+        left join (
+            select h.receipt from queue_stream_part p
+                straight_join json_table(p.receipts, '$[*]' columns (receipt varchar(60) character set utf8mb4
+                    path '$')) h
+            where p.stream = in_stream and p.batch = in_batch limit 1000000000) b on b.receipt = f.receipt
+    where b.receipt is null;
+    if v_bad is not null then
+        call _queue_fail('PQ005', 'failed', v_bad, 'must be what queue_stream_reserve answered for this batch');
     end if;
     set out_failed = 0;
     open c; begin declare v_over boolean default false; each_c: loop
@@ -9177,7 +9193,7 @@ publishes what came of it and gives back what failed.
 in_stream, in_batch: as in queue_stream_reserve.
 in_options: what came of the batch.
 - parts: what to publish, as in queue_stage_publish. Allowed: an array of {part, messages}. Default: none.
-- failed: what to give back. Allowed: an array of {receipt, and options of queue_nack}. Default: none.
+- failed: what of the batch to give back. Allowed: an array of {receipt, and options of queue_nack}. Default: none.
 - whole: refuses the batch where any of its messages is no longer held for it; queue_stream_renew forgets those.
   Allowed: true, false. Default: false.
 - keep: keeps what the batch had read, so that its replay reads it again, until queue_stream_forget or the end of the
@@ -9186,10 +9202,12 @@ in_options: what came of the batch.
 - job: the write that does the batch, so that a second write isn''t taken for a replay. Allowed: a text. Default: none.
 - refused: as in queue_stage_publish. Allowed: 0 or more. Default: 0.
 Result: outcome: committed, or replayed where it was committed before, and then nothing happens; acked, failed, lost:
-how many messages; published: how many were staged; pushed, differing: how many of these, as in queue_stage_publish.
+how many messages, where acked counts those too that went on along their route; published: how many were staged; pushed,
+differing: how many of these, as in queue_stage_publish.
 Errors: PQ007 for a kind that is for others. PQ001 for stream, batch and parts, PQ002 for options. PQ004 for whole, for
-parts that aren''t there, and where another job of the same run has ended the batch. PQ005 for a receipt in failed,
-PQ003 for a payload there. For a message that is published the error of a push, naming its key.
+parts that aren''t there, and where another job of the same run has ended the batch. PQ005 for what is no receipt in
+failed, and for one that is held, but not for the batch; PQ003 for a payload there. For a message that is published the
+error of a push, naming its key.
 Locks: the row of the stream, then the messages, in the order of their entries, then as queue_stage_publish.
 Where the idea comes from: a consumer''s offsets and a producer''s messages in one transaction, as Kafka has it.'
 begin
@@ -9241,7 +9259,7 @@ begin
                     v_pushed, v_differing);
             end if;
             if json_contains_path(in_options, 'one', '$.failed') then
-                call _queue_stream_fail(json_extract(in_options, '$.failed'), v_now, v_failed);
+                call _queue_stream_fail(json_extract(in_options, '$.failed'), in_stream, in_batch, v_now, v_failed);
             end if;
             open c; begin declare v_over boolean default false; each_c: loop
             begin declare continue handler for not found set v_over = true; fetch c into v_receipts; end;

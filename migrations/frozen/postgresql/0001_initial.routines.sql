@@ -214,21 +214,23 @@ in_kinds: a JSON array of 1 to 100 kinds, or one kind as a JSON string.
 Result: the kinds, in their order.
 Errors: PQ001.$$;
 --;
--- calls: _queue_fail
+-- calls: _queue_fail, _queue_is_huge
 create or replace function _queue_check_payload(in_payload jsonb, in_name text) returns void
     language plpgsql as $$
 begin
     if jsonb_path_exists(in_payload, '$.**{31}') then
         perform _queue_fail('PQ003', in_name, in_payload::text, 'must be at most 31 levels deep');
+    elsif _queue_is_huge(in_payload) then
+        perform _queue_fail('PQ003', in_name, in_payload::text, 'must have no number beyond 1.8e308');
     end if;
 end $$;
 --;
 comment on function _queue_check_payload(jsonb, text) is
 $$Refuses JSON that not every server can hold.
 in_payload: the payload; NULL: nothing is refused. in_name: the parameter's name for the message.
-Errors: PQ003 where it is deeper than 31 levels (a scalar is one level).$$;
+Errors: PQ003 where it is deeper than 31 levels (a scalar is one level), or has a number beyond double precision.$$;
 --;
--- calls: _queue_fail
+-- calls: _queue_fail, _queue_is_huge
 create or replace function _queue_check_headers(in_headers jsonb, in_name text) returns jsonb
     language plpgsql as $$
 begin
@@ -237,6 +239,8 @@ begin
     elsif jsonb_typeof(in_headers) <> 'object'
         or jsonb_path_exists(in_headers, 'strict $.* ? (@.type() == "object" || @.type() == "array")') then
         perform _queue_fail('PQ003', in_name, in_headers::text, 'must be a JSON object with scalar values');
+    elsif _queue_is_huge(in_headers) then
+        perform _queue_fail('PQ003', in_name, in_headers::text, 'must have no number beyond 1.8e308');
     end if;
     return nullif(in_headers, '{}');
 end $$;
@@ -380,6 +384,15 @@ that nobody's seconds pass for microseconds.
 in_options: the options. in_option: its name.
 Result: microseconds since 1970; NULL where it isn't given.
 Errors: PQ002.$$;
+--;
+create or replace function _queue_is_huge(in_json jsonb) returns boolean language sql immutable
+    return octet_length(in_json::text) > 308 -- as many digits such a number has, so most needn't be walked through
+        and in_json @? 'strict $.** ? (@.abs() > 1.7976931348623157e308)';
+--;
+comment on function _queue_is_huge(jsonb) is
+$$Whether JSON has a number beyond double precision, which neither MySQL nor most clients can read.
+in_json: the JSON.
+differs: MySQL refuses such a number itself, and _queue_check_json looks for its digits on MariaDB.$$;
 --;
 create or replace function _queue_is_receipt(in_receipt text) returns boolean language sql immutable
     return octet_length(in_receipt) between 34 and 51 and in_receipt ~ '^[0-9]+-[0-9a-f]+$'
@@ -1009,8 +1022,8 @@ $$Puts one message, whose payload is checked already but for payload_shape: queu
 in_payload, in_payload_bytes: one of the two; neither: a payload of JSON null. The other parameters, the result, the
 errors and the locks are those of queue_push.$$;
 --;
--- calls: _queue_enrol, _queue_index, _queue_join_line, _queue_line, _queue_line_up, _queue_log, _queue_message,
---     _queue_permits_settle, _queue_push_options, _queue_put_onto, _queue_take_back
+-- calls: _queue_enrol, _queue_index, _queue_is_huge, _queue_join_line, _queue_line, _queue_line_up, _queue_log,
+--     _queue_message, _queue_permits_settle, _queue_push_options, _queue_put_onto, _queue_take_back
 -- changes: delayed_queue
 create or replace function _queue_push_batch(in_kind queue_kind, in_messages jsonb, in_options jsonb, in_now bigint,
     in_changes boolean, in_sorted boolean) returns table (p_key text, outcome text) language plpgsql as $$
@@ -1043,7 +1056,8 @@ begin
             and jsonb_typeof(m.message -> 'key') = 'string' and char_length(m.message ->> 'key') between 1 and 200
             and (not m.message ? 'order_key' or jsonb_typeof(m.message -> 'order_key') = 'string'
                 and char_length(m.message ->> 'order_key') between 1 and 200 and v_default.semaphores is null)
-            and m.message ? 'payload' and not jsonb_path_exists(m.message, '$.**{32}')) is true as plain
+            and m.message ? 'payload' and not jsonb_path_exists(m.message, '$.**{32}')
+            and not _queue_is_huge(m.message)) is true as plain
         from jsonb_array_elements(in_messages) with ordinality m (message, n)),
     m as materialized (
         select e.n, e.entry, (e.message ->> 'key') collate "C" as p_key, e.message -> 'payload' as payload,
@@ -1152,7 +1166,7 @@ Locks: with order keys as _queue_line; with in_changes what has one of the keys,
 for other transactions that are putting one of the keys.
 differs: on MariaDB and MySQL there is _queue_push_plain besides, for messages without the rarer options.$$;
 --;
--- calls: _queue_check_payload, _queue_is_heard, _queue_key, _queue_push, _queue_wake, queue_now
+-- calls: _queue_check_payload, _queue_is_heard, _queue_is_huge, _queue_key, _queue_push, _queue_wake, queue_now
 -- changes: delayed_queue
 create or replace function queue_push(in_kind text, in_key text default null, in_payload jsonb default null,
     in_options jsonb default null, out p_kind text, out p_key text, out scheduled_at bigint, out outcome text)
@@ -1167,7 +1181,7 @@ begin
         v_key := _queue_key(v_now);
     end if;
     if in_options is null and char_length(in_kind) between 1 and 95 and char_length(v_key) between 1 and 200
-        and not jsonb_path_exists(in_payload, '$.**{31}') then
+        and not (jsonb_path_exists(in_payload, '$.**{31}') or _queue_is_huge(in_payload)) then
         -- most pushes: a new key in a kind that asks for nothing more
         insert into delayed_queue (p_kind, p_key, payload, scheduled_at, scheduled_at_initially, created_at, ready_at)
         select in_kind, v_key, in_payload, v_now, v_now, v_now, v_now
@@ -7327,11 +7341,13 @@ in_source: the read; or in_stream and in_batch: the batch; what isn't asked for 
 Result: how many.
 Locks: the parts in which something was lost.$$;
 --;
--- calls: _queue_check_nack, _queue_fail, _queue_is_receipt, _queue_nack
-create or replace function _queue_stream_fail(in_failed jsonb, in_now bigint) returns bigint
+-- calls: _queue_check_nack, _queue_fail, _queue_is_receipt, _queue_nack, _queue_setting
+create or replace function _queue_stream_fail(in_failed jsonb, in_stream text, in_batch bigint,
+    in_now bigint) returns bigint
     language plpgsql set enable_seqscan = off set enable_hashjoin = off as $$
 declare
     v_failed bigint := 0;
+    v_entries bigint[] := '{}';
     v_bad text;
     v_one record;
 begin
@@ -7344,6 +7360,19 @@ begin
     if found then
         perform _queue_fail('PQ005', 'failed', v_bad, 'must be what queue_stream_reserve answered');
     end if;
+    select f.receipt into v_bad -- held, but not for this batch
+    from (
+        select e.one ->> 'receipt' as receipt from jsonb_array_elements(in_failed) e (one)
+        except
+        select e.receipt from queue_stream_part p, jsonb_array_elements_text(p.receipts) e (receipt)
+        where p.stream = in_stream and p.batch = in_batch) f,
+        lateral (
+            select left(f.receipt, -33)::bigint as entry, decode(right(f.receipt, 32), 'hex') as secret offset 0) r
+    join delayed_queue q on q.entry between r.entry and r.entry and q.secret = r.secret
+    limit 1;
+    if found then
+        perform _queue_fail('PQ005', 'failed', v_bad, 'must be what queue_stream_reserve answered for this batch');
+    end if;
     for v_one in -- dead letters are put in in the order of their keys, as everywhere
         select f.entry, f.secret, f.options
         from (
@@ -7354,15 +7383,22 @@ begin
         order by q.p_key, q.p_kind
     loop
         perform _queue_check_nack(v_one.options);
-        v_failed := v_failed + (_queue_nack(v_one.entry, v_one.secret, v_one.options, in_now) <> 'lost')::integer;
+        if _queue_nack(v_one.entry, v_one.secret, v_one.options, in_now) <> 'lost' then
+            v_failed := v_failed + 1;
+            v_entries := v_entries || v_one.entry;
+        end if;
     end loop;
+    perform set_config(t.name, (coalesce(nullif(current_setting(t.name, true), '')::bigint[], '{}')
+        || v_entries)::text, true) from _queue_setting('settle') t (name)
+        where v_entries <> '{}';
     return v_failed;
 end $$;
 --;
-comment on function _queue_stream_fail(jsonb, bigint) is
-$$Gives back what failed of a batch.
-in_failed: a JSON array of {receipt, and options of queue_nack}. in_now: the time of the call.
-Result: how many.
+comment on function _queue_stream_fail(jsonb, text, bigint, bigint) is
+$$Gives back what failed of a batch. A receipt that is held by nobody any more is left out.
+in_failed: a JSON array of {receipt, and options of queue_nack}. in_stream, in_batch: the batch. in_now: the time of the
+call.
+Result: how many. The caller has _queue_permits_settle free their permits at its end.
 Errors: PQ002, PQ005.
 Locks: as _queue_nack.$$;
 --;
@@ -7454,8 +7490,8 @@ Result: entries, with in_keeps those of what was put in, in order, else none; pu
 Locks: waits for other transactions that are putting one of the keys.
 differs: on MariaDB and MySQL _queue_drain_inbox_row puts in one row after another.$$;
 --;
--- calls: _queue_check_inbox_row, _queue_index, _queue_log, _queue_put_inbox_rows, _queue_setting, _queue_take_back,
---     _queue_wake, queue_now
+-- calls: _queue_check_inbox_row, _queue_index, _queue_is_huge, _queue_log, _queue_put_inbox_rows, _queue_setting,
+--     _queue_take_back, _queue_wake, queue_now
 -- changes: queue_inbox
 create or replace function _queue_drain_inbox() returns trigger
     language plpgsql
@@ -7479,7 +7515,7 @@ begin
                 where k.p_kind = l.p_kind), false))
             and char_length(l.p_kind) between 1 and 95 and char_length(l.p_key) between 1 and 200
             and l.headers is null and l.payload_bytes is null
-            and l.payload::jsonb is not null -- whose depth is at most the number of brackets, and one
+            and not _queue_is_huge(l.payload::jsonb) -- whose depth is at most the number of brackets, and one
             and (2 * octet_length(l.payload) - octet_length(replace(l.payload, '{',
                 '')) - octet_length(replace(l.payload, '[', '')) < 31
                 or not jsonb_path_exists(l.payload::jsonb, '$.**{31}'))
@@ -7934,8 +7970,9 @@ Result: done: true or false.
 Errors: PQ001 for stream and batch.
 Locks: none.$$;
 --;
--- calls: _queue_batch_done, _queue_boolean, _queue_check_batch, _queue_check_options, _queue_fail, _queue_stage_put,
---     _queue_stream_fail, _queue_stream_held, _queue_text, queue_ack_many, queue_now
+-- calls: _queue_ack_each, _queue_batch_done, _queue_boolean, _queue_check_batch, _queue_check_options, _queue_fail,
+--     _queue_permits_settle, _queue_setting, _queue_stage_put, _queue_stream_fail, _queue_stream_held, _queue_text,
+--     queue_now
 -- changes: queue_stream_kept, queue_stream_part, queue_stream_plan
 create or replace function queue_stream_commit(in_stream text, in_batch bigint, in_options jsonb default null,
     out outcome text, out acked bigint, out failed bigint, out lost bigint, out published bigint,
@@ -7980,11 +8017,14 @@ begin
             from _queue_stage_put(in_options -> 'parts', in_stream, in_batch, in_options, v_now) p;
     end if;
     if in_options ? 'failed' then
-        failed := _queue_stream_fail(in_options -> 'failed', v_now);
+        failed := _queue_stream_fail(in_options -> 'failed', in_stream, in_batch, v_now);
     end if;
-    select count(*) filter (where a.outcome = 'acked'), count(*) filter (where a.outcome = 'lost') - failed into acked,
+    -- all at once, so that semaphores are locked last
+    select count(*) filter (where a.outcome <> 'lost'), count(*) filter (where a.outcome = 'lost') - failed into acked,
         lost
-    from queue_stream_part p, queue_ack_many(p.receipts) a where p.stream = in_stream and p.batch = in_batch;
+    from unnest(_queue_ack_each(v_held.entries, v_held.secrets, null::jsonb, v_now)) a (outcome);
+    perform _queue_permits_settle(null::bigint[], null::text[], true, v_now)
+        where current_setting(_queue_setting('settle'), true) <> ''; -- of what failed, and no ack has seen to
     if v_whole and lost > 0 then
         perform _queue_fail('PQ004', 'batch', in_batch::text, lost || ' of its messages are no longer held for it');
     end if;
@@ -7998,7 +8038,7 @@ came of it and gives back what failed.
 in_stream, in_batch: as in queue_stream_reserve.
 in_options: what came of the batch.
 - parts: what to publish, as in queue_stage_publish. Allowed: an array of {part, messages}. Default: none.
-- failed: what to give back. Allowed: an array of {receipt, and options of queue_nack}. Default: none.
+- failed: what of the batch to give back. Allowed: an array of {receipt, and options of queue_nack}. Default: none.
 - whole: refuses the batch where any of its messages is no longer held for it; queue_stream_renew forgets those.
   Allowed: true, false. Default: false.
 - keep: keeps what the batch had read, so that its replay reads it again, until queue_stream_forget or the end of the
@@ -8007,10 +8047,12 @@ in_options: what came of the batch.
 - job: the write that does the batch, so that a second write isn't taken for a replay. Allowed: a text. Default: none.
 - refused: as in queue_stage_publish. Allowed: 0 or more. Default: 0.
 Result: outcome: committed, or replayed where it was committed before, and then nothing happens; acked, failed, lost:
-how many messages; published: how many were staged; pushed, differing: how many of these, as in queue_stage_publish.
+how many messages, where acked counts those too that went on along their route; published: how many were staged; pushed,
+differing: how many of these, as in queue_stage_publish.
 Errors: PQ007 for a kind that is for others. PQ001 for stream, batch and parts, PQ002 for options. PQ004 for whole, for
-parts that aren't there, and where another job of the same run has ended the batch. PQ005 for a receipt in failed, PQ003
-for a payload there. For a message that is published the error of a push, naming its key.
+parts that aren't there, and where another job of the same run has ended the batch. PQ005 for what is no receipt in
+failed, and for one that is held, but not for the batch; PQ003 for a payload there. For a message that is published the
+error of a push, naming its key.
 Locks: the row of the stream, then the messages, in the order of their entries, then as queue_stage_publish.
 Where the idea comes from: a consumer's offsets and a producer's messages in one transaction, as Kafka has it.$$;
 --;
@@ -9338,6 +9380,7 @@ revoke all on function
     _queue_intruders(oid),
     _queue_is_alive(integer, integer, bigint, bigint),
     _queue_is_heard(text),
+    _queue_is_huge(jsonb),
     _queue_is_receipt(text),
     _queue_key(bigint),
     _queue_check_inbox_row(queue_inbox, bigint),
@@ -9416,7 +9459,7 @@ revoke all on function
     _queue_stage_remove(bigint, bigint),
     _queue_join_line(bigint[], text[]),
     _queue_state(bigint, bigint, bigint),
-    _queue_stream_fail(jsonb, bigint),
+    _queue_stream_fail(jsonb, text, bigint, bigint),
     _queue_stream_held(text, text, bigint),
     _queue_stream_trim(text, text, bigint),
     _queue_subscribed(text),

@@ -9,7 +9,8 @@ begin
     declare v_left longtext character set utf8mb4;
     declare v_stored json;
     -- MySQL reads no more than 100 levels, MariaDB 32; MySQL stores no name of 64 KiB or more
-    declare exit handler for 3157 call _queue_fail('PQ003', in_name, in_json, 'must be JSON, and not too deep');
+    declare exit handler for 3157 call _queue_fail('PQ003', in_name, in_json,
+        'must be JSON, not too deep, with numbers up to 1.8e308');
     declare exit handler for 3151 call _queue_fail('PQ003', in_name, in_json, 'must have names of less than 64 KiB');
     if not json_valid(in_json) then
         if in_name = 'options' and char_length(in_json) - char_length(replace(replace(in_json, '{', ''), '[', '')) > 31
@@ -18,11 +19,11 @@ begin
             call _queue_fail(if(locate('"where"', in_json) > 0, 'PQ002', 'PQ003'),
                 if(locate('"where"', in_json) > 0, 'where', 'payload'), in_json, 'must be at most 31 levels deep');
         end if;
-        call _queue_fail(in_code, in_name, in_json, 'must be JSON, and not too deep');
-    /*M!100600 elseif in_json regexp '[0-9][.]([^0-9]|$)|[0-9]{310}'
+        call _queue_fail(in_code, in_name, in_json, 'must be JSON, not too deep, with numbers up to 1.8e308');
+    /*M!100600 elseif in_json regexp '[0-9][.]([^0-9]|$)|[0-9]{310}|[0-9][eE][+]?[0-9]{3}'
         and regexp_replace(replace(replace(in_json, '\\\\', ''), '\\"', ''), '"[^"]*"',
-            '') regexp '[0-9][.]([^0-9]|$)|[0-9]{310}' then
-        call _queue_fail(in_code, in_name, in_json, 'must be JSON, its numbers too'); */
+            '') regexp '[0-9][.]([^0-9]|$)|[0-9]{310}|[0-9][eE][+]?0*(309|3[1-9]\\d|[4-9]\\d\\d|[1-9]\\d{3})' then
+        call _queue_fail(in_code, in_name, in_json, 'must be JSON, with numbers up to 1.8e308'); */
     elseif locate('\\', in_json) > 0 then
         set v_left = replace(in_json, '\\\\', ''); -- what is left of backslashes begins an escape
         if locate('\\u0000', v_left) > 0 then

@@ -1,8 +1,9 @@
 -- calls: _queue_check_nack, _queue_fail, _queue_nack
-create procedure _queue_stream_fail(in in_failed longtext character set utf8mb4, in in_now bigint,
-    out out_failed bigint)
-    comment 'Gives back what failed of a batch.
-in_failed: a JSON array of {receipt, and options of queue_nack}. in_now: the time of the call.
+create procedure _queue_stream_fail(in in_failed longtext character set utf8mb4, in in_stream text collate exact,
+    in in_batch bigint, in in_now bigint, out out_failed bigint)
+    comment 'Gives back what failed of a batch. A receipt that is held by nobody any more is left out.
+in_failed: a JSON array of {receipt, and options of queue_nack}. in_stream, in_batch: the batch. in_now: the time of the
+call.
 out_failed: how many.
 Errors: PQ002, PQ005.
 Locks: as _queue_nack.'
@@ -32,6 +33,20 @@ begin
         or not f.receipt collate utf8mb4_bin regexp '^[0-9]{1,18}-[0-9a-f]{32}\\z|^[0-8][0-9]{18}-[0-9a-f]{32}\\z';
     if v_bad is not null then
         call _queue_fail('PQ005', 'failed', substr(v_bad, 2), 'must be what queue_stream_reserve answered');
+    end if;
+    select min(f.receipt) into v_bad -- held, but not for this batch
+    from json_table(in_failed, '$[*]' columns (receipt varchar(60) character set utf8mb4 path '$.receipt')) f
+        straight_join delayed_queue q force index (primary)
+            on q.entry = cast(left(f.receipt, char_length(f.receipt) - 33) as signed)
+                and q.secret = unhex(right(f.receipt, 32))
+        left join (
+            select h.receipt from queue_stream_part p
+                straight_join json_table(p.receipts, '$[*]' columns (receipt varchar(60) character set utf8mb4
+                    path '$')) h
+            where p.stream = in_stream and p.batch = in_batch limit 1000000000) b on b.receipt = f.receipt
+    where b.receipt is null;
+    if v_bad is not null then
+        call _queue_fail('PQ005', 'failed', v_bad, 'must be what queue_stream_reserve answered for this batch');
     end if;
     set out_failed = 0;
     for each c into v_entry, v_secret, v_options do

@@ -8,7 +8,7 @@ publishes what came of it and gives back what failed.
 in_stream, in_batch: as in queue_stream_reserve.
 in_options: what came of the batch.
 - parts: what to publish, as in queue_stage_publish. Allowed: an array of {part, messages}. Default: none.
-- failed: what to give back. Allowed: an array of {receipt, and options of queue_nack}. Default: none.
+- failed: what of the batch to give back. Allowed: an array of {receipt, and options of queue_nack}. Default: none.
 - whole: refuses the batch where any of its messages is no longer held for it; queue_stream_renew forgets those.
   Allowed: true, false. Default: false.
 - keep: keeps what the batch had read, so that its replay reads it again, until queue_stream_forget or the end of the
@@ -17,10 +17,12 @@ in_options: what came of the batch.
 - job: the write that does the batch, so that a second write isn''t taken for a replay. Allowed: a text. Default: none.
 - refused: as in queue_stage_publish. Allowed: 0 or more. Default: 0.
 Result: outcome: committed, or replayed where it was committed before, and then nothing happens; acked, failed, lost:
-how many messages; published: how many were staged; pushed, differing: how many of these, as in queue_stage_publish.
+how many messages, where acked counts those too that went on along their route; published: how many were staged; pushed,
+differing: how many of these, as in queue_stage_publish.
 Errors: PQ007 for a kind that is for others. PQ001 for stream, batch and parts, PQ002 for options. PQ004 for whole, for
-parts that aren''t there, and where another job of the same run has ended the batch. PQ005 for a receipt in failed,
-PQ003 for a payload there. For a message that is published the error of a push, naming its key.
+parts that aren''t there, and where another job of the same run has ended the batch. PQ005 for what is no receipt in
+failed, and for one that is held, but not for the batch; PQ003 for a payload there. For a message that is published the
+error of a push, naming its key.
 Locks: the row of the stream, then the messages, in the order of their entries, then as queue_stage_publish.
 Where the idea comes from: a consumer''s offsets and a producer''s messages in one transaction, as Kafka has it.'
 begin
@@ -69,7 +71,7 @@ begin
                     v_pushed, v_differing);
             end if;
             if json_contains_path(in_options, 'one', '$.failed') then
-                call _queue_stream_fail(json_extract(in_options, '$.failed'), v_now, v_failed);
+                call _queue_stream_fail(json_extract(in_options, '$.failed'), in_stream, in_batch, v_now, v_failed);
             end if;
             for each c into v_receipts do
                 call _queue_ack_many(coalesce(v_receipts, '[]'), null, v_outcomes);

@@ -1,5 +1,5 @@
--- calls: _queue_enrol, _queue_index, _queue_join_line, _queue_line, _queue_line_up, _queue_log, _queue_message,
---     _queue_permits_settle, _queue_push_options, _queue_put_onto, _queue_take_back
+-- calls: _queue_enrol, _queue_index, _queue_is_huge, _queue_join_line, _queue_line, _queue_line_up, _queue_log,
+--     _queue_message, _queue_permits_settle, _queue_push_options, _queue_put_onto, _queue_take_back
 -- changes: delayed_queue
 create or replace function _queue_push_batch(in_kind queue_kind, in_messages jsonb, in_options jsonb, in_now bigint,
     in_changes boolean, in_sorted boolean) returns table (p_key text, outcome text) language plpgsql as $$
@@ -32,7 +32,8 @@ begin
             and jsonb_typeof(m.message -> 'key') = 'string' and char_length(m.message ->> 'key') between 1 and 200
             and (not m.message ? 'order_key' or jsonb_typeof(m.message -> 'order_key') = 'string'
                 and char_length(m.message ->> 'order_key') between 1 and 200 and v_default.semaphores is null)
-            and m.message ? 'payload' and not jsonb_path_exists(m.message, '$.**{32}')) is true as plain
+            and m.message ? 'payload' and not jsonb_path_exists(m.message, '$.**{32}')
+            and not _queue_is_huge(m.message)) is true as plain
         from jsonb_array_elements(in_messages) with ordinality m (message, n)),
     m as materialized (
         select e.n, e.entry, (e.message ->> 'key') collate "C" as p_key, e.message -> 'payload' as payload,

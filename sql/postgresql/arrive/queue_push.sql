@@ -1,4 +1,4 @@
--- calls: _queue_check_payload, _queue_is_heard, _queue_key, _queue_push, _queue_wake, queue_now
+-- calls: _queue_check_payload, _queue_is_heard, _queue_is_huge, _queue_key, _queue_push, _queue_wake, queue_now
 -- changes: delayed_queue
 create or replace function queue_push(in_kind text, in_key text default null, in_payload jsonb default null,
     in_options jsonb default null, out p_kind text, out p_key text, out scheduled_at bigint, out outcome text)
@@ -13,7 +13,7 @@ begin
         v_key := _queue_key(v_now);
     end if;
     if in_options is null and char_length(in_kind) between 1 and 95 and char_length(v_key) between 1 and 200
-        and not jsonb_path_exists(in_payload, '$.**{31}') then
+        and not (jsonb_path_exists(in_payload, '$.**{31}') or _queue_is_huge(in_payload)) then
         -- most pushes: a new key in a kind that asks for nothing more
         insert into delayed_queue (p_kind, p_key, payload, scheduled_at, scheduled_at_initially, created_at, ready_at)
         select in_kind, v_key, in_payload, v_now, v_now, v_now, v_now

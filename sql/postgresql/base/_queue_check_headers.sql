@@ -1,4 +1,4 @@
--- calls: _queue_fail
+-- calls: _queue_fail, _queue_is_huge
 create or replace function _queue_check_headers(in_headers jsonb, in_name text) returns jsonb
     language plpgsql as $$
 begin
@@ -7,6 +7,8 @@ begin
     elsif jsonb_typeof(in_headers) <> 'object'
         or jsonb_path_exists(in_headers, 'strict $.* ? (@.type() == "object" || @.type() == "array")') then
         perform _queue_fail('PQ003', in_name, in_headers::text, 'must be a JSON object with scalar values');
+    elsif _queue_is_huge(in_headers) then
+        perform _queue_fail('PQ003', in_name, in_headers::text, 'must have no number beyond 1.8e308');
     end if;
     return nullif(in_headers, '{}');
 end $$;

@@ -1,5 +1,5 @@
--- calls: _queue_check_inbox_row, _queue_index, _queue_log, _queue_put_inbox_rows, _queue_setting, _queue_take_back,
---     _queue_wake, queue_now
+-- calls: _queue_check_inbox_row, _queue_index, _queue_is_huge, _queue_log, _queue_put_inbox_rows, _queue_setting,
+--     _queue_take_back, _queue_wake, queue_now
 -- changes: queue_inbox
 create or replace function _queue_drain_inbox() returns trigger
     language plpgsql
@@ -23,7 +23,7 @@ begin
                 where k.p_kind = l.p_kind), false))
             and char_length(l.p_kind) between 1 and 95 and char_length(l.p_key) between 1 and 200
             and l.headers is null and l.payload_bytes is null
-            and l.payload::jsonb is not null -- whose depth is at most the number of brackets, and one
+            and not _queue_is_huge(l.payload::jsonb) -- whose depth is at most the number of brackets, and one
             and (2 * octet_length(l.payload) - octet_length(replace(l.payload, '{',
                 '')) - octet_length(replace(l.payload, '[', '')) < 31
                 or not jsonb_path_exists(l.payload::jsonb, '$.**{31}'))

@@ -1,8 +1,10 @@
--- calls: _queue_check_nack, _queue_fail, _queue_is_receipt, _queue_nack
-create or replace function _queue_stream_fail(in_failed jsonb, in_now bigint) returns bigint
+-- calls: _queue_check_nack, _queue_fail, _queue_is_receipt, _queue_nack, _queue_setting
+create or replace function _queue_stream_fail(in_failed jsonb, in_stream text, in_batch bigint,
+    in_now bigint) returns bigint
     language plpgsql set enable_seqscan = off set enable_hashjoin = off as $$
 declare
     v_failed bigint := 0;
+    v_entries bigint[] := '{}';
     v_bad text;
     v_one record;
 begin
@@ -15,6 +17,19 @@ begin
     if found then
         perform _queue_fail('PQ005', 'failed', v_bad, 'must be what queue_stream_reserve answered');
     end if;
+    select f.receipt into v_bad -- held, but not for this batch
+    from (
+        select e.one ->> 'receipt' as receipt from jsonb_array_elements(in_failed) e (one)
+        except
+        select e.receipt from queue_stream_part p, jsonb_array_elements_text(p.receipts) e (receipt)
+        where p.stream = in_stream and p.batch = in_batch) f,
+        lateral (
+            select left(f.receipt, -33)::bigint as entry, decode(right(f.receipt, 32), 'hex') as secret offset 0) r
+    join delayed_queue q on q.entry between r.entry and r.entry and q.secret = r.secret
+    limit 1;
+    if found then
+        perform _queue_fail('PQ005', 'failed', v_bad, 'must be what queue_stream_reserve answered for this batch');
+    end if;
     for v_one in -- dead letters are put in in the order of their keys, as everywhere
         select f.entry, f.secret, f.options
         from (
@@ -25,14 +40,21 @@ begin
         order by q.p_key, q.p_kind
     loop
         perform _queue_check_nack(v_one.options);
-        v_failed := v_failed + (_queue_nack(v_one.entry, v_one.secret, v_one.options, in_now) <> 'lost')::integer;
+        if _queue_nack(v_one.entry, v_one.secret, v_one.options, in_now) <> 'lost' then
+            v_failed := v_failed + 1;
+            v_entries := v_entries || v_one.entry;
+        end if;
     end loop;
+    perform set_config(t.name, (coalesce(nullif(current_setting(t.name, true), '')::bigint[], '{}')
+        || v_entries)::text, true) from _queue_setting('settle') t (name)
+        where v_entries <> '{}';
     return v_failed;
 end $$;
 
-comment on function _queue_stream_fail(jsonb, bigint) is
-$$Gives back what failed of a batch.
-in_failed: a JSON array of {receipt, and options of queue_nack}. in_now: the time of the call.
-Result: how many.
+comment on function _queue_stream_fail(jsonb, text, bigint, bigint) is
+$$Gives back what failed of a batch. A receipt that is held by nobody any more is left out.
+in_failed: a JSON array of {receipt, and options of queue_nack}. in_stream, in_batch: the batch. in_now: the time of the
+call.
+Result: how many. The caller has _queue_permits_settle free their permits at its end.
 Errors: PQ002, PQ005.
 Locks: as _queue_nack.$$;

@@ -1,5 +1,6 @@
--- calls: _queue_batch_done, _queue_boolean, _queue_check_batch, _queue_check_options, _queue_fail, _queue_stage_put,
---     _queue_stream_fail, _queue_stream_held, _queue_text, queue_ack_many, queue_now
+-- calls: _queue_ack_each, _queue_batch_done, _queue_boolean, _queue_check_batch, _queue_check_options, _queue_fail,
+--     _queue_permits_settle, _queue_setting, _queue_stage_put, _queue_stream_fail, _queue_stream_held, _queue_text,
+--     queue_now
 -- changes: queue_stream_kept, queue_stream_part, queue_stream_plan
 create or replace function queue_stream_commit(in_stream text, in_batch bigint, in_options jsonb default null,
     out outcome text, out acked bigint, out failed bigint, out lost bigint, out published bigint,
@@ -44,11 +45,14 @@ begin
             from _queue_stage_put(in_options -> 'parts', in_stream, in_batch, in_options, v_now) p;
     end if;
     if in_options ? 'failed' then
-        failed := _queue_stream_fail(in_options -> 'failed', v_now);
+        failed := _queue_stream_fail(in_options -> 'failed', in_stream, in_batch, v_now);
     end if;
-    select count(*) filter (where a.outcome = 'acked'), count(*) filter (where a.outcome = 'lost') - failed into acked,
+    -- all at once, so that semaphores are locked last
+    select count(*) filter (where a.outcome <> 'lost'), count(*) filter (where a.outcome = 'lost') - failed into acked,
         lost
-    from queue_stream_part p, queue_ack_many(p.receipts) a where p.stream = in_stream and p.batch = in_batch;
+    from unnest(_queue_ack_each(v_held.entries, v_held.secrets, null::jsonb, v_now)) a (outcome);
+    perform _queue_permits_settle(null::bigint[], null::text[], true, v_now)
+        where current_setting(_queue_setting('settle'), true) <> ''; -- of what failed, and no ack has seen to
     if v_whole and lost > 0 then
         perform _queue_fail('PQ004', 'batch', in_batch::text, lost || ' of its messages are no longer held for it');
     end if;
@@ -62,7 +66,7 @@ came of it and gives back what failed.
 in_stream, in_batch: as in queue_stream_reserve.
 in_options: what came of the batch.
 - parts: what to publish, as in queue_stage_publish. Allowed: an array of {part, messages}. Default: none.
-- failed: what to give back. Allowed: an array of {receipt, and options of queue_nack}. Default: none.
+- failed: what of the batch to give back. Allowed: an array of {receipt, and options of queue_nack}. Default: none.
 - whole: refuses the batch where any of its messages is no longer held for it; queue_stream_renew forgets those.
   Allowed: true, false. Default: false.
 - keep: keeps what the batch had read, so that its replay reads it again, until queue_stream_forget or the end of the
@@ -71,9 +75,11 @@ in_options: what came of the batch.
 - job: the write that does the batch, so that a second write isn't taken for a replay. Allowed: a text. Default: none.
 - refused: as in queue_stage_publish. Allowed: 0 or more. Default: 0.
 Result: outcome: committed, or replayed where it was committed before, and then nothing happens; acked, failed, lost:
-how many messages; published: how many were staged; pushed, differing: how many of these, as in queue_stage_publish.
+how many messages, where acked counts those too that went on along their route; published: how many were staged; pushed,
+differing: how many of these, as in queue_stage_publish.
 Errors: PQ007 for a kind that is for others. PQ001 for stream, batch and parts, PQ002 for options. PQ004 for whole, for
-parts that aren't there, and where another job of the same run has ended the batch. PQ005 for a receipt in failed, PQ003
-for a payload there. For a message that is published the error of a push, naming its key.
+parts that aren't there, and where another job of the same run has ended the batch. PQ005 for what is no receipt in
+failed, and for one that is held, but not for the batch; PQ003 for a payload there. For a message that is published the
+error of a push, naming its key.
 Locks: the row of the stream, then the messages, in the order of their entries, then as queue_stage_publish.
 Where the idea comes from: a consumer's offsets and a producer's messages in one transaction, as Kafka has it.$$;
