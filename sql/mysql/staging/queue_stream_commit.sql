@@ -19,10 +19,9 @@ in_options: what came of the batch.
 Result: outcome: committed, or replayed where it was committed before, and then nothing happens; acked, failed, lost:
 how many messages, where acked counts those too that went on along their route; published: how many were staged; pushed,
 differing: how many of these, as in queue_stage_publish.
-Errors: PQ007 for a kind that is for others. PQ001 for stream, batch and parts, PQ002 for options. PQ004 for whole, for
-parts that aren''t there, and where another job of the same run has ended the batch. PQ005 for what is no receipt in
-failed, and for one that is held, but not for the batch; PQ003 for a payload there. For a message that is published the
-error of a push, naming its key.
+Errors: PQ001 for stream, batch and parts, PQ002 for options. PQ004 for whole, for parts that aren''t there, and where
+another job of the same run has ended the batch. PQ005 for what is no receipt in failed, and for one that is held, but
+not for the batch; PQ003 for a payload there. For a message that is published the error of a push, naming its key.
 Locks: the row of the stream, then the messages, in the order of their entries, then as queue_stage_publish.
 Where the idea comes from: a consumer''s offsets and a producer''s messages in one transaction, as Kafka has it.'
 begin
