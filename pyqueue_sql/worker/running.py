@@ -44,7 +44,11 @@ async def run_async(delivery: Delivery, connections: Connections, stopping: Stop
     """Run a coroutine for a delivery."""
     handler = delivery.handler
     context = AsyncContext(delivery, connections, stopping) if handler.wants_context else None
-    with Concluding(delivery, connections.url) as concluding, tracing.processing(delivery.message, Answer):
+    passing = (KeyboardInterrupt, GeneratorExit)  # in the loop's thread these come from outside
+    with (
+        Concluding(delivery, connections.url, passing) as concluding,
+        tracing.processing(delivery.message, Answer),
+    ):
         async with contextlib.AsyncExitStack() as stack:
             for around in handler.around:
                 if inspect.isasyncgenfunction(around):

@@ -27,11 +27,13 @@ class Concluding:
     Args:
         delivery: it.
         url: of the database, whose password is kept out of errors.
+        passing: errors that are not of the handler, but end whatever runs it.
     """
 
-    def __init__(self, delivery: Delivery, url: str) -> None:
+    def __init__(self, delivery: Delivery, url: str, passing: tuple[type[BaseException], ...] = ()) -> None:
         self._delivery = delivery
         self._url = url
+        self._passing = passing
         self.answer: Any = None
 
     def __enter__(self) -> Concluding:
@@ -41,20 +43,20 @@ class Concluding:
         self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
     ) -> bool:
         delivery = self._delivery
-        if error is None and not isinstance(self.answer, Answer):
-            try:
+        if isinstance(error, self._passing) or (
+            isinstance(error, asyncio.CancelledError) and _is_cancelled()
+        ):
+            return False
+        try:
+            if error is None and not isinstance(self.answer, Answer):
                 delivery.settlement = ACK if not delivery.handler.keep_result else _result(self.answer)
-            except TypeError as wrong:
-                delivery.failure = Failure.of(wrong, self._url)
-                delivery.settlement = settlement(wrong, delivery.failure)
-            return True
-        if isinstance(error, asyncio.CancelledError) and _is_cancelled():
-            return False
-        if isinstance(error, KeyboardInterrupt | GeneratorExit):
-            return False
-        if error is not None and not isinstance(error, Answer):
-            delivery.failure = Failure.of(error, self._url)
-        delivery.settlement = settlement(self.answer if error is None else error, delivery.failure)
+                return True
+            if error is not None and not isinstance(error, Answer):
+                delivery.failure = Failure.of(error, self._url)
+            delivery.settlement = settlement(self.answer if error is None else error, delivery.failure)
+        except Exception as wrong:  # what it said can't be kept: its result is a circle, say
+            delivery.failure = Failure.of(wrong, self._url)
+            delivery.settlement = settlement(wrong, delivery.failure)
         return True
 
 
@@ -79,10 +81,10 @@ def settlement(said: BaseException, failure: Failure | None) -> Settlement:
         case Move(to_kind=kind, options=options):
             return Settlement("move", {"to_kind": kind, **options})
         case Retry(error=error, delay_seconds=delay):
-            given = {"error": clean(error or "Retry"), "delay_seconds": delay}
+            given = {"error": clean(str(error or "Retry")), "delay_seconds": delay}
             return Settlement("nack", {name: value for name, value in given.items() if value is not None})
         case Reject(reason=reason):
-            return Settlement("nack", {"final": True, "error": clean(reason)})
+            return Settlement("nack", {"final": True, "error": clean(str(reason))})
         case Misfit():
             return Settlement("nack", {"final": True, "error": clean(str(said))})
         case Lost():

@@ -230,6 +230,56 @@ def test_an_answer_that_the_queue_refuses_is_a_failed_attempt(queue: Session, wo
     assert ended["wrong"].errors[0]["error"].startswith("InvalidParameter: ")
 
 
+def test_what_cannot_be_kept_of_an_answer_is_a_failed_attempt(queue: Session, workers: Workers) -> None:
+    """And the worker goes on: it has one place for a handler."""
+    queue.define("work", history_seconds=3600, max_attempts=1)
+    handlers = Handlers()
+    circle: list[Any] = []
+    circle.append(circle)
+    answers: dict[str, Any] = {
+        "circle": circle,
+        "long": 10**5_000,
+        "move": Move("next", payload=circle),
+        "reject": Reject(ValueError("no")),  # pyright: ignore[reportArgumentType]
+        "retry": Retry(ValueError("later")),  # pyright: ignore[reportArgumentType]
+        "right": [1],
+    }
+
+    def answer(message: Message) -> Any:
+        if message.key in ("interrupt", "exit"):
+            raise KeyboardInterrupt if message.key == "interrupt" else GeneratorExit
+        return answers[message.key]
+
+    handlers.on("work", keep_result=True)(answer)
+
+    @handlers.on("coroutines", keep_result=True)
+    async def coroutine(message: Message) -> Any:
+        return answers[message.key]
+
+    queue.define("coroutines", history_seconds=3600, max_attempts=1)
+    for key in answers:
+        queue.push("coroutines", key)
+    for key in (*answers, "interrupt", "exit"):
+        queue.push("work", key)
+    workers.drain(handlers, concurrency=1)
+    says = {
+        "circle": "ValueError: Circular reference",
+        "long": "ValueError: Exceeds the limit",
+        "move": "InvalidPayload: no JSON can be made of it",
+        "reject": "no",
+        "retry": "later",
+    }
+    for kind in ("work", "coroutines"):
+        ended = {one.key: one for one in queue.history(kind)}
+        assert ended.pop("right").result == [1]
+        why = {key: one.errors[0]["error"] for key, one in ended.items()}
+        if kind == "work":
+            assert why.pop("interrupt").startswith("KeyboardInterrupt")
+            assert why.pop("exit").startswith("GeneratorExit")
+        assert why.keys() == says.keys()
+        assert {key for key in says if not why[key].startswith(says[key])} == set()
+
+
 def test_a_payload_that_does_not_fit_is_refused_at_once(queue: Session, workers: Workers) -> None:
     queue.define("mail", history_seconds=3600)
     handlers, seen = Handlers(), list[Email]()
