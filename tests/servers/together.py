@@ -15,6 +15,7 @@ GROUPS = (
     re.compile(
         r"^tests/(spark)/(?!test_(?:command|connect|demo|jars|lost_answers|options|secrets|writing)\.py::)"
     ),
+    re.compile(r"^tests/spark/test_(connect)\.py::"),  # Spark Connect listens on one port
     re.compile(r"^tests/faults/test_(galera)\.py::"),
     re.compile(r"^tests/packaging/test_(contents)\.py::"),
     re.compile(r"^tests/schema/test_(extension)\.py::"),
