@@ -29,8 +29,10 @@ def run(delivery: Delivery, connections: Connections, stopping: Stopping) -> Non
     """Run a function for a delivery."""
     handler = delivery.handler
     context = Context(delivery, connections, stopping) if handler.wants_context else None
+    # Ctrl-C comes to the main thread alone, where `drain` of the kit runs handlers
+    passing = (KeyboardInterrupt,) if threading.current_thread() is threading.main_thread() else ()
     with (
-        Concluding(delivery, connections.url) as concluding,
+        Concluding(delivery, connections.url, passing) as concluding,
         tracing.processing(delivery.message, Answer),
         contextlib.ExitStack() as stack,
     ):
