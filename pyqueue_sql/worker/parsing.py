@@ -65,19 +65,18 @@ def plain(value: Any) -> Any:
 
     Raises:
         TypeError: it can't become JSON.
-        ValueError: it refers to itself, or has a number that is too long.
+        ValueError: it refers to itself.
     """
     try:
         from pydantic_core import PydanticSerializationError, to_jsonable_python
     except ImportError:
         found = dataclasses.asdict(value) if dataclasses.is_dataclass(value) else value  # pyright: ignore[reportArgumentType, reportUnknownVariableType]
-    else:
-        try:
-            found = to_jsonable_python(value)
-        except PydanticSerializationError as error:
-            raise TypeError(f"{type(value).__name__} can't become JSON: {error}") from None
-    json.dumps(found)
-    return found  # pyright: ignore[reportUnknownVariableType]
+        json.dumps(found)
+        return found  # pyright: ignore[reportUnknownVariableType]
+    try:
+        return to_jsonable_python(value)
+    except PydanticSerializationError as error:
+        raise TypeError(f"{type(value).__name__} can't become JSON: {error}") from None
 
 
 def _by_pydantic(wanted: Any) -> Parse:

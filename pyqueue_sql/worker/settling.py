@@ -42,26 +42,29 @@ class Concluding:
     def __exit__(
         self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
     ) -> bool:
-        delivery = self._delivery
         if isinstance(error, self._passing) or (
             isinstance(error, asyncio.CancelledError) and _is_cancelled()
         ):
             return False
         try:
-            if error is None and not isinstance(self.answer, Answer):
-                delivery.settlement = ACK if not delivery.handler.keep_result else _result(self.answer)
-                return True
-            if error is not None and not isinstance(error, Answer):
-                delivery.failure = Failure.of(error, self._url)
-            delivery.settlement = settlement(self.answer if error is None else error, delivery.failure)
+            self._delivery.settlement = self._settlement(error)
         except Exception as wrong:  # what it said can't be kept: its result is a circle, say
-            delivery.failure = Failure.of(wrong, self._url)
-            delivery.settlement = settlement(wrong, delivery.failure)
+            self._delivery.settlement = self._settlement(wrong)
         return True
+
+    def _settlement(self, error: BaseException | None) -> Settlement:
+        delivery = self._delivery
+        if error is None and not isinstance(self.answer, Answer):
+            return ACK if not delivery.handler.keep_result else _result(self.answer)
+        if error is not None and not isinstance(error, Answer):
+            delivery.failure = Failure.of(error, self._url)
+        return settlement(self.answer if error is None else error, delivery.failure)
 
 
 def _result(answer: Any) -> Settlement:
-    return Settlement("ack", {"result": plain(answer)})
+    result = plain(answer)
+    json.dumps(result)  # here, not where it is settled with others: Python writes no number of 4,301 digits
+    return Settlement("ack", {"result": result})
 
 
 def _is_cancelled() -> bool:

@@ -230,18 +230,17 @@ $$Refuses JSON that not every server can hold.
 in_payload: the payload; NULL: nothing is refused. in_name: the parameter's name for the message.
 Errors: PQ003 where it is deeper than 31 levels (a scalar is one level), or has a number beyond double precision.$$;
 --;
--- calls: _queue_fail, _queue_is_huge
+-- calls: _queue_check_payload, _queue_fail
 create or replace function _queue_check_headers(in_headers jsonb, in_name text) returns jsonb
     language plpgsql as $$
 begin
-    if jsonb_typeof(in_headers) = 'null' then
+    if coalesce(jsonb_typeof(in_headers), 'null') = 'null' then
         return null;
     elsif jsonb_typeof(in_headers) <> 'object'
         or jsonb_path_exists(in_headers, 'strict $.* ? (@.type() == "object" || @.type() == "array")') then
         perform _queue_fail('PQ003', in_name, in_headers::text, 'must be a JSON object with scalar values');
-    elsif _queue_is_huge(in_headers) then
-        perform _queue_fail('PQ003', in_name, in_headers::text, 'must have no number beyond 1.8e308');
     end if;
+    perform _queue_check_payload(in_headers, in_name);
     return nullif(in_headers, '{}');
 end $$;
 --;
@@ -7360,28 +7359,24 @@ begin
     if found then
         perform _queue_fail('PQ005', 'failed', v_bad, 'must be what queue_stream_reserve answered');
     end if;
-    select f.receipt into v_bad -- held, but not for this batch
-    from (
-        select e.one ->> 'receipt' as receipt from jsonb_array_elements(in_failed) e (one)
-        except
-        select e.receipt from queue_stream_part p, jsonb_array_elements_text(p.receipts) e (receipt)
-        where p.stream = in_stream and p.batch = in_batch) f,
-        lateral (
-            select left(f.receipt, -33)::bigint as entry, decode(right(f.receipt, 32), 'hex') as secret offset 0) r
-    join delayed_queue q on q.entry between r.entry and r.entry and q.secret = r.secret
-    limit 1;
-    if found then
-        perform _queue_fail('PQ005', 'failed', v_bad, 'must be what queue_stream_reserve answered for this batch');
-    end if;
     for v_one in -- dead letters are put in in the order of their keys, as everywhere
-        select f.entry, f.secret, f.options
-        from (
-            select left(e.one ->> 'receipt', -33)::bigint as entry,
+        with f as materialized (
+            select e.one ->> 'receipt' as receipt, left(e.one ->> 'receipt', -33)::bigint as entry,
                 decode(right(e.one ->> 'receipt', 32), 'hex') as secret, e.one - 'receipt' as options
-            from jsonb_array_elements(in_failed) e (one)) f
-        join delayed_queue q on q.entry between f.entry and f.entry and q.secret = f.secret
+            from jsonb_array_elements(in_failed) e (one)),
+        o as materialized ( -- of others, if anybody's
+            select f.receipt from f
+            except
+            select e.receipt from queue_stream_part p, jsonb_array_elements_text(p.receipts) e (receipt)
+            where p.stream = in_stream and p.batch = in_batch)
+        select f.*, f.receipt in (select o.receipt from o) as is_of_others
+        from f join delayed_queue q on q.entry between f.entry and f.entry and q.secret = f.secret
         order by q.p_key, q.p_kind
     loop
+        if v_one.is_of_others then
+            perform _queue_fail('PQ005', 'failed', v_one.receipt,
+                'must be what queue_stream_reserve answered for this batch');
+        end if;
         perform _queue_check_nack(v_one.options);
         if _queue_nack(v_one.entry, v_one.secret, v_one.options, in_now) <> 'lost' then
             v_failed := v_failed + 1;

@@ -12,15 +12,21 @@ begin
     declare v_entry bigint;
     declare v_secret binary(16);
     declare v_outcome varchar(10) character set utf8mb4;
+    declare v_others boolean;
     declare c cursor for -- dead letters are put in in the order of their keys, as everywhere
-        select q.entry, q.secret, r.options
+        select r.receipt, q.entry, q.secret, r.options, b.receipt is null
         from (
-            select cast(left(f.receipt, char_length(f.receipt) - 33) as signed) as entry,
+            select f.receipt, cast(left(f.receipt, char_length(f.receipt) - 33) as signed) as entry,
                 right(f.receipt, 32) as secret, json_remove(f.one, '$.receipt') as options
             from json_table(in_failed, '$[*]'
                 columns (one json path '$', receipt varchar(60) character set utf8mb4 path '$.receipt')) f
             limit 1000000000) r
             straight_join delayed_queue q force index (primary) on q.entry = r.entry and q.secret = unhex(r.secret)
+            left join (
+                select h.receipt from queue_stream_part p
+                    straight_join json_table(p.receipts, '$[*]' columns (receipt varchar(60) character set utf8mb4
+                        path '$')) h
+                where p.stream = in_stream and p.batch = in_batch limit 1000000000) b on b.receipt = r.receipt
         order by q.p_key, q.p_kind;
     if json_valid(in_failed) is not true or json_type(in_failed) <> 'ARRAY' or exists (
         select 1 from json_table(in_failed, '$[*]' columns (one json path '$')) f where json_type(f.one) <> 'OBJECT')
@@ -34,22 +40,11 @@ begin
     if v_bad is not null then
         call _queue_fail('PQ005', 'failed', substr(v_bad, 2), 'must be what queue_stream_reserve answered');
     end if;
-    select min(f.receipt) into v_bad -- held, but not for this batch
-    from json_table(in_failed, '$[*]' columns (receipt varchar(60) character set utf8mb4 path '$.receipt')) f
-        straight_join delayed_queue q force index (primary)
-            on q.entry = cast(left(f.receipt, char_length(f.receipt) - 33) as signed)
-                and q.secret = unhex(right(f.receipt, 32))
-        left join (
-            select h.receipt from queue_stream_part p
-                straight_join json_table(p.receipts, '$[*]' columns (receipt varchar(60) character set utf8mb4
-                    path '$')) h
-            where p.stream = in_stream and p.batch = in_batch limit 1000000000) b on b.receipt = f.receipt
-    where b.receipt is null;
-    if v_bad is not null then
-        call _queue_fail('PQ005', 'failed', v_bad, 'must be what queue_stream_reserve answered for this batch');
-    end if;
     set out_failed = 0;
-    for each c into v_entry, v_secret, v_options do
+    for each c into v_bad, v_entry, v_secret, v_options, v_others do
+        if v_others then
+            call _queue_fail('PQ005', 'failed', v_bad, 'must be what queue_stream_reserve answered for this batch');
+        end if;
         call _queue_check_nack(v_options);
         call _queue_nack(v_entry, v_secret, v_options, in_now, v_outcome);
         set out_failed = out_failed + (v_outcome <> 'lost');

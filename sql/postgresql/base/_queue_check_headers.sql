@@ -1,15 +1,14 @@
--- calls: _queue_fail, _queue_is_huge
+-- calls: _queue_check_payload, _queue_fail
 create or replace function _queue_check_headers(in_headers jsonb, in_name text) returns jsonb
     language plpgsql as $$
 begin
-    if jsonb_typeof(in_headers) = 'null' then
+    if coalesce(jsonb_typeof(in_headers), 'null') = 'null' then
         return null;
     elsif jsonb_typeof(in_headers) <> 'object'
         or jsonb_path_exists(in_headers, 'strict $.* ? (@.type() == "object" || @.type() == "array")') then
         perform _queue_fail('PQ003', in_name, in_headers::text, 'must be a JSON object with scalar values');
-    elsif _queue_is_huge(in_headers) then
-        perform _queue_fail('PQ003', in_name, in_headers::text, 'must have no number beyond 1.8e308');
     end if;
+    perform _queue_check_payload(in_headers, in_name);
     return nullif(in_headers, '{}');
 end $$;
 

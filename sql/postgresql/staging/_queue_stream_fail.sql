@@ -17,28 +17,24 @@ begin
     if found then
         perform _queue_fail('PQ005', 'failed', v_bad, 'must be what queue_stream_reserve answered');
     end if;
-    select f.receipt into v_bad -- held, but not for this batch
-    from (
-        select e.one ->> 'receipt' as receipt from jsonb_array_elements(in_failed) e (one)
-        except
-        select e.receipt from queue_stream_part p, jsonb_array_elements_text(p.receipts) e (receipt)
-        where p.stream = in_stream and p.batch = in_batch) f,
-        lateral (
-            select left(f.receipt, -33)::bigint as entry, decode(right(f.receipt, 32), 'hex') as secret offset 0) r
-    join delayed_queue q on q.entry between r.entry and r.entry and q.secret = r.secret
-    limit 1;
-    if found then
-        perform _queue_fail('PQ005', 'failed', v_bad, 'must be what queue_stream_reserve answered for this batch');
-    end if;
     for v_one in -- dead letters are put in in the order of their keys, as everywhere
-        select f.entry, f.secret, f.options
-        from (
-            select left(e.one ->> 'receipt', -33)::bigint as entry,
+        with f as materialized (
+            select e.one ->> 'receipt' as receipt, left(e.one ->> 'receipt', -33)::bigint as entry,
                 decode(right(e.one ->> 'receipt', 32), 'hex') as secret, e.one - 'receipt' as options
-            from jsonb_array_elements(in_failed) e (one)) f
-        join delayed_queue q on q.entry between f.entry and f.entry and q.secret = f.secret
+            from jsonb_array_elements(in_failed) e (one)),
+        o as materialized ( -- of others, if anybody's
+            select f.receipt from f
+            except
+            select e.receipt from queue_stream_part p, jsonb_array_elements_text(p.receipts) e (receipt)
+            where p.stream = in_stream and p.batch = in_batch)
+        select f.*, f.receipt in (select o.receipt from o) as is_of_others
+        from f join delayed_queue q on q.entry between f.entry and f.entry and q.secret = f.secret
         order by q.p_key, q.p_kind
     loop
+        if v_one.is_of_others then
+            perform _queue_fail('PQ005', 'failed', v_one.receipt,
+                'must be what queue_stream_reserve answered for this batch');
+        end if;
         perform _queue_check_nack(v_one.options);
         if _queue_nack(v_one.entry, v_one.secret, v_one.options, in_now) <> 'lost' then
             v_failed := v_failed + 1;
