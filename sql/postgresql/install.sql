@@ -157,6 +157,7 @@ select pg_catalog.set_config('search_path', pg_catalog.quote_ident(pg_catalog.cu
 \ir turns/_queue_permits_room.sql
 \ir turns/_queue_permits_wake.sql
 \ir turns/_queue_permits_next.sql
+\ir turns/_queue_permits_note.sql
 \ir turns/_queue_permits_settle.sql
 \ir turns/_queue_permits_look.sql
 \ir turns/_queue_permits_sweep.sql

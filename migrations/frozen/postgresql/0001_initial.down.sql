@@ -249,6 +249,8 @@ drop function _queue_permits_look(text, bigint, bigint);
 --;
 drop function _queue_permits_settle(bigint[], text[], boolean, bigint);
 --;
+drop function _queue_permits_note(bigint[]);
+--;
 drop function _queue_permits_next(text, text, bigint, bigint);
 --;
 drop function _queue_permits_wake(text, bigint, bigint);

@@ -4120,6 +4120,20 @@ most. in_now: the time of the call.
 Result: how many went to the ready line, where they stand last of their priority.
 Locks: these messages, and their other semaphores; what others have locked stays as it is.$$;
 --;
+-- calls: _queue_setting
+create or replace function _queue_permits_note(in_entries bigint[]) returns void language plpgsql as $$
+begin
+    perform set_config(t.name,
+        (coalesce(nullif(current_setting(t.name, true), '')::bigint[], '{}') || in_entries)::text, true)
+    from _queue_setting('settle') t (name) where in_entries <> '{}';
+end $$;
+--;
+comment on function _queue_permits_note(bigint[]) is
+$$Notes that messages which name semaphores have ended or changed, for _queue_permits_settle at the end of the call.
+in_entries: their entries.
+differs: most routines hand _queue_permits_settle what they have ended; MariaDB and MySQL note it all, with the names of
+the semaphores.$$;
+--;
 -- calls: _queue_permits_lock, _queue_permits_next, _queue_permits_wake, _queue_setting
 -- changes: queue_semaphore_permit, queue_semaphore_wait
 create or replace function _queue_permits_settle(in_entries bigint[], in_names text[], in_wait boolean,
@@ -4131,7 +4145,7 @@ declare
     v_name text;
     v_freed bigint;
 begin
-    if v_noted <> '{}' then -- by _queue_group_check
+    if v_noted <> '{}' then -- by _queue_permits_note
         perform set_config(_queue_setting('settle'), '', true);
         in_entries := in_entries || v_noted;
         in_names := in_names || array(
@@ -5221,7 +5235,7 @@ in_kind: the settings of the kind. in_state, in_slots, in_numbers: what it answe
 many as were allowed or fewer. in_now: the time of the call.
 Locks: none but the slots, which are locked.$$;
 --;
--- calls: _queue_put, _queue_setting
+-- calls: _queue_permits_note, _queue_put
 -- changes: queue_group, queue_group_stripe
 create or replace function _queue_group_check(in_group text, in_now bigint) returns void language plpgsql as $$
 declare
@@ -5262,8 +5276,7 @@ begin
         v_row.scheduled_at := in_now + v_group.then_delay;
         v_row.attempts := 0;
         v_put := _queue_put(v_row, 'replace', null::bigint, in_now);
-        perform set_config(t.name, (coalesce(nullif(current_setting(t.name, true), '')::bigint[], '{}')
-            || v_put.entry)::text, true) from _queue_setting('settle') t (name) where v_put.waits_for is not null;
+        perform _queue_permits_note(array[v_put.entry]) where v_put.waits_for is not null;
     end if;
 end $$;
 --;
@@ -7340,7 +7353,7 @@ in_source: the read; or in_stream and in_batch: the batch; what isn't asked for 
 Result: how many.
 Locks: the parts in which something was lost.$$;
 --;
--- calls: _queue_check_nack, _queue_fail, _queue_is_receipt, _queue_nack, _queue_setting
+-- calls: _queue_check_nack, _queue_fail, _queue_is_receipt, _queue_nack, _queue_permits_note
 create or replace function _queue_stream_fail(in_failed jsonb, in_stream text, in_batch bigint,
     in_now bigint) returns bigint
     language plpgsql set enable_seqscan = off set enable_hashjoin = off as $$
@@ -7383,9 +7396,7 @@ begin
             v_entries := v_entries || v_one.entry;
         end if;
     end loop;
-    perform set_config(t.name, (coalesce(nullif(current_setting(t.name, true), '')::bigint[], '{}')
-        || v_entries)::text, true) from _queue_setting('settle') t (name)
-        where v_entries <> '{}';
+    perform _queue_permits_note(v_entries);
     return v_failed;
 end $$;
 --;
@@ -9439,6 +9450,7 @@ revoke all on function
     _queue_permits_lock(text[], boolean),
     _queue_permits_look(text, bigint, bigint),
     _queue_permits_next(text, text, bigint, bigint),
+    _queue_permits_note(bigint[]),
     _queue_permits_promised(bigint[], text[], bigint),
     _queue_permits_ready(text, bigint),
     _queue_permits_room(text, boolean, bigint),

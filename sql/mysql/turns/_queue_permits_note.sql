@@ -4,7 +4,7 @@ create procedure _queue_permits_note(in in_entries longtext character set utf8mb
 call.
 in_entries: the entry of one, or a JSON array of them. in_names: their semaphores, a JSON array, without those of which
 they have a permit already; NULL: none, and nothing is noted.
-differs: on PostgreSQL each routine calls _queue_permits_settle at its end.'
+differs: on PostgreSQL most routines hand _queue_permits_settle what they have ended, so little is noted there.'
 begin
     if in_names is not null then
         set @pyqueue_permit_entries = json_merge_preserve(convert(coalesce(@pyqueue_permit_entries,

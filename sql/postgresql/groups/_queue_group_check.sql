@@ -1,4 +1,4 @@
--- calls: _queue_put, _queue_setting
+-- calls: _queue_permits_note, _queue_put
 -- changes: queue_group, queue_group_stripe
 create or replace function _queue_group_check(in_group text, in_now bigint) returns void language plpgsql as $$
 declare
@@ -39,8 +39,7 @@ begin
         v_row.scheduled_at := in_now + v_group.then_delay;
         v_row.attempts := 0;
         v_put := _queue_put(v_row, 'replace', null::bigint, in_now);
-        perform set_config(t.name, (coalesce(nullif(current_setting(t.name, true), '')::bigint[], '{}')
-            || v_put.entry)::text, true) from _queue_setting('settle') t (name) where v_put.waits_for is not null;
+        perform _queue_permits_note(array[v_put.entry]) where v_put.waits_for is not null;
     end if;
 end $$;
 

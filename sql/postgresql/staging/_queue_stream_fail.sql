@@ -1,4 +1,4 @@
--- calls: _queue_check_nack, _queue_fail, _queue_is_receipt, _queue_nack, _queue_setting
+-- calls: _queue_check_nack, _queue_fail, _queue_is_receipt, _queue_nack, _queue_permits_note
 create or replace function _queue_stream_fail(in_failed jsonb, in_stream text, in_batch bigint,
     in_now bigint) returns bigint
     language plpgsql set enable_seqscan = off set enable_hashjoin = off as $$
@@ -41,9 +41,7 @@ begin
             v_entries := v_entries || v_one.entry;
         end if;
     end loop;
-    perform set_config(t.name, (coalesce(nullif(current_setting(t.name, true), '')::bigint[], '{}')
-        || v_entries)::text, true) from _queue_setting('settle') t (name)
-        where v_entries <> '{}';
+    perform _queue_permits_note(v_entries);
     return v_failed;
 end $$;
 

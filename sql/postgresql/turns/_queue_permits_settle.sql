@@ -9,7 +9,7 @@ declare
     v_name text;
     v_freed bigint;
 begin
-    if v_noted <> '{}' then -- by _queue_group_check
+    if v_noted <> '{}' then -- by _queue_permits_note
         perform set_config(_queue_setting('settle'), '', true);
         in_entries := in_entries || v_noted;
         in_names := in_names || array(
