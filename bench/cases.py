@@ -17,6 +17,7 @@ POSTGRESQL: tuple[str, ...] = (
     "bench.postgresql.snapshot",
     "bench.postgresql.backlog",
     "bench.postgresql.features",
+    "bench.postgresql.bounds",
     "bench.postgresql.filters",
     "bench.postgresql.listeners",
     "bench.postgresql.wrapper",
