@@ -3,6 +3,7 @@
 # ruff: noqa: N818 -- named after what happened
 from __future__ import annotations
 
+import contextlib
 import importlib
 import re
 import ssl
@@ -21,6 +22,11 @@ if TYPE_CHECKING:
 FORM = "postgresql://user:password@host:port/database"
 MYSQL_FORM = "mysql://user:password@host:port/database"
 READ_COMMITTED = "set session transaction isolation level read committed"
+NO_RETRY = "set session wsrep_retry_autocommit = 0"
+"""A node of a Galera cluster makes a statement again that another forestalled. Of a call that has answered
+already a part of the answer is lost by that, and what it did before is done twice."""
+NO_LIMIT = "sql_select_limit = 18446744073709551615"
+"""What a server has for all sessions cuts each answer, those that an upgrade looks at too."""
 SHOW_LEVEL = "show default_transaction_isolation"
 SHOW_PATH = "select current_setting('search_path')"
 _AWAY = ("starting up", "shutting down", "recovery", "not yet accepting", "too many", "connection slots")
@@ -134,7 +140,8 @@ def postgresql_settings(url: str, schema: str | None) -> dict[str, Any]:
         parts = conninfo_to_dict(plain)
     except psycopg.ProgrammingError:
         raise ConnectionFailed(f"that is no URL of a database; its form is {FORM}, or {MYSQL_FORM}") from None
-    settings: dict[str, Any] = {"application_name": "pyqueue", **parts}
+    # a message that another encoding can't show would end who gets it
+    settings: dict[str, Any] = {"application_name": "pyqueue", **parts, "client_encoding": "UTF8"}
     if schema is not None:
         path = search_path(schema).replace("\\", r"\\").replace(" ", r"\ ")
         settings["options"] = f"{settings.get('options', '')} -c search_path={path}"
@@ -154,7 +161,8 @@ def connect_mysql(
     given = mysql_settings(url)
     tls = mysql_tls(given)
     settings = {name: value for name, value in given.items() if name not in _TLS}
-    first = READ_COMMITTED if read_committed else None
+    # PyMySQL sends it only where it differs from what the server says, which init_connect makes wrong
+    first = f"set autocommit = {autocommit:d}, {NO_LIMIT}"
     try:
         connection = driver.connect(
             autocommit=autocommit, program_name="pyqueue", init_command=first, ssl=tls, **settings
@@ -163,12 +171,17 @@ def connect_mysql(
         away = not isinstance(error, RuntimeError) and error.args[0] not in _REFUSED
         busy = error.args[0] in _FULL
         raise ConnectionFailed(without_password(str(error.args[-1]), url), away=away, busy=busy) from None
-    if schema is not None:
-        try:
+    try:
+        if autocommit and "MariaDB" in connection.server_version:
+            with contextlib.suppress(driver.OperationalError):  # a build without Galera has no such variable
+                connection.query(NO_RETRY)
+        if read_committed:
+            connection.query(READ_COMMITTED)
+        if schema is not None:
             connection.select_db(schema)
-        except BaseException:
-            connection.close()
-            raise
+    except BaseException:
+        connection.close()
+        raise
     return connection
 
 
@@ -176,6 +189,9 @@ def _flag(text: str) -> bool:
     return {"true": True, "1": True, "false": False, "0": False}[text.lower()]
 
 
+_YEAR_S = 31_536_000
+"""The longest connect_timeout that PyMySQL takes."""
+_TIMEOUTS = ("connect_timeout", "read_timeout", "write_timeout")
 _TLS: dict[str, Callable[[str], Any]] = {
     **dict.fromkeys(("ssl_ca", "ssl_cert", "ssl_key"), str),
     **dict.fromkeys(("ssl_verify_cert", "ssl_verify_identity"), _flag),
@@ -183,7 +199,7 @@ _TLS: dict[str, Callable[[str], Any]] = {
 """What `mysql_tls` is made of."""
 _MYSQL_PARAMETERS: dict[str, Callable[[str], Any]] = {
     "unix_socket": str,
-    **dict.fromkeys(("connect_timeout", "read_timeout", "write_timeout"), int),
+    **dict.fromkeys(_TIMEOUTS, int),
     "ssl_disabled": _flag,
     **_TLS,
 }
@@ -193,7 +209,7 @@ def mysql_settings(url: str) -> dict[str, Any]:
     """Return what `pymysql.connect` takes for this URL, in utf8mb4 whatever it says.
 
     Raises:
-        ConnectionFailed: it isn't one.
+        ConnectionFailed: it isn't one, or a timeout in it is out of range.
     """
     try:
         parts = urlsplit(url)
@@ -210,6 +226,9 @@ def mysql_settings(url: str) -> dict[str, Any]:
             f"that is no URL of a database; its form is {MYSQL_FORM}, with {', '.join(_MYSQL_PARAMETERS)}"
             " as parameters"
         ) from None
+    for name in _TIMEOUTS:
+        if not 1 <= settings.get(name, 1) <= _YEAR_S:
+            raise ConnectionFailed(f"{name}: must be from 1 to {_YEAR_S} seconds")
     return {**{name: value for name, value in named.items() if value}, **settings, "charset": "utf8mb4"}
 
 

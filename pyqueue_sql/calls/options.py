@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import enum
 import json
+import math
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from datetime import datetime
 from typing import Any, Final, Literal, TypedDict, TypeVar, cast
@@ -137,6 +138,8 @@ class HeartbeatOptions(TypedDict, total=False):
     """What people should see of it: host, pid, version. String keys, scalar values."""
     session: bool | None
     """True: alive as long as this session is. Not behind a pooler that shares sessions."""
+    reconnect_seconds: float | None
+    """How long it has to come back once that session has ended; 0 unless given."""
     stop: bool | None
     """True: it leaves in good order."""
     upkeep: bool | None
@@ -271,7 +274,7 @@ def plain(options: Mapping[str, Any], nullable: Iterable[str] = ()) -> dict[str,
         nullable: names for which None is a value.
 
     Raises:
-        InvalidOption: one is a datetime without a time zone.
+        InvalidOption: one is a datetime without a time zone, or no finite number.
     """
     given = {
         name: value
@@ -284,6 +287,8 @@ def plain(options: Mapping[str, Any], nullable: Iterable[str] = ()) -> dict[str,
                 given[name] = to_microseconds(value)
             except ValueError as cause:
                 raise InvalidOption(f"option {name}: {cause}") from cause
+        elif isinstance(value, float) and not math.isfinite(value):
+            raise InvalidOption(f"option {name} {value}: a finite number is wanted")
     return given
 
 

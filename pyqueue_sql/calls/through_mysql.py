@@ -43,7 +43,7 @@ def over_pymysql(connection: Any, call: Call[Any]) -> list[Row]:
         with connection.cursor(plain) as cursor:
             return _fetched(cursor, call)
 
-    return _own(once, connection.rollback) if dialect.mysql_is_own(connection) else once()
+    return _retried(once, connection.rollback) if dialect.mysql_is_own(connection) else once()
 
 
 def over_django(connection: Any, call: Call[Any]) -> list[Row]:
@@ -55,7 +55,7 @@ def over_django(connection: Any, call: Call[Any]) -> list[Row]:
             return _fetched(cursor, call)
 
     is_own = connection.get_autocommit() and not connection.in_atomic_block
-    return _own(once, connection.rollback) if is_own else once()
+    return _retried(once, connection.rollback) if is_own else once()
 
 
 def _fetched(cursor: Any, call: Call[Any]) -> list[Row]:
@@ -69,7 +69,7 @@ def _fetched(cursor: Any, call: Call[Any]) -> list[Row]:
 def over_connection(connection: Any, call: Call[Any]) -> list[Row]:
     """Make a call over a connection of SQLAlchemy's."""
     once = functools.partial(_once, connection, call)
-    return _own(once, functools.partial(_undo, connection)) if _is_own(connection) else once()
+    return _retried(once, functools.partial(_undo, connection)) if _is_own(connection) else once()
 
 
 def over_engine(engine: Any, call: Call[Any]) -> list[Row]:
@@ -95,7 +95,7 @@ async def over_aiomysql(connection: Any, call: Call[Any]) -> list[Row]:
                 pass
         return dialect.mysql_rows(call.what, description, rows)
 
-    return await (_async_own(once, connection.rollback) if dialect.mysql_is_own(connection) else once())
+    return await (_async_retried(once, connection.rollback) if dialect.mysql_is_own(connection) else once())
 
 
 async def over_async_connection(connection: Any, call: Call[Any]) -> list[Row]:
@@ -107,7 +107,7 @@ async def over_async_connection(connection: Any, call: Call[Any]) -> list[Row]:
     async def undo() -> None:
         await connection.run_sync(_undo)
 
-    return await (_async_own(once, undo) if await connection.run_sync(_is_own) else once())
+    return await (_async_retried(once, undo) if await connection.run_sync(_is_own) else once())
 
 
 async def over_async_engine(engine: Any, call: Call[Any]) -> list[Row]:
@@ -159,50 +159,43 @@ def _once(connection: Any, call: Call[Any]) -> list[Row]:
     return dialect.mysql_rows(call.what, description, rows)
 
 
-def _own(once: Callable[[], list[Row]], undo: Callable[[], object]) -> list[Row]:
-    """Make a call that is a transaction of its own, which nobody else ends where the call is killed."""
-    try:
-        return _retried(once)
-    except Exception as error:
-        if _is_killed(error):
-            with contextlib.suppress(Exception):
-                undo()
-        raise
+def _retried(once: Callable[[], list[Row]], undo: Callable[[], object] | None = None) -> list[Row]:
+    """Make a call that is a transaction of its own, again where it was a victim.
 
-
-async def _async_own(
-    once: Callable[[], Awaitable[list[Row]]], undo: Callable[[], Awaitable[object]]
-) -> list[Row]:
-    try:
-        return await _async_retried(once)
-    except Exception as error:
-        if _is_killed(error):
-            with contextlib.suppress(Exception):
-                await undo()
-        raise
-
-
-def _retried(once: Callable[[], list[Row]]) -> list[Row]:
-    """Make a call that is a transaction of its own, again where it was a victim."""
-    for _ in range(RETRIES):
+    Args:
+        once: makes it.
+        undo: undoes what the call itself couldn't; None: who calls does.
+    """
+    tries = 0
+    while True:
         try:
             return once()
         except Exception as error:
-            if not _is_victim(error):
+            if undo is not None and _may_be_open(error):
+                with contextlib.suppress(Exception):
+                    undo()
+            if tries >= RETRIES or not _is_victim(error):
                 raise
+        tries += 1
         time.sleep(random.uniform(*PAUSE_S))
-    return once()
 
 
-async def _async_retried(once: Callable[[], Awaitable[list[Row]]]) -> list[Row]:
-    for _ in range(RETRIES):
+async def _async_retried(
+    once: Callable[[], Awaitable[list[Row]]], undo: Callable[[], Awaitable[object]] | None = None
+) -> list[Row]:
+    """As `_retried`."""
+    tries = 0
+    while True:
         try:
             return await once()
         except Exception as error:
-            if not _is_victim(error):
+            if undo is not None and _may_be_open(error):
+                with contextlib.suppress(Exception):
+                    await undo()
+            if tries >= RETRIES or not _is_victim(error):
                 raise
+        tries += 1
         await asyncio.sleep(random.uniform(*PAUSE_S))
-    return await once()
 
 
 def _is_victim(error: Exception) -> bool:
@@ -210,6 +203,8 @@ def _is_victim(error: Exception) -> bool:
     return failure is not None and failure.victim
 
 
-def _is_killed(error: Exception) -> bool:
+def _may_be_open(error: Exception) -> bool:
+    """Whether the call's transaction may be: MySQL runs no handler of one that is killed, MariaDB none of a
+    victim whose UPDATE waited for an index entry."""
     failure = dialect.failure(error)
-    return failure is not None and failure.killed
+    return failure is not None and (failure.killed or failure.victim)

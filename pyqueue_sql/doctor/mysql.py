@@ -16,6 +16,9 @@ ISOLATION = Check(
     "isolation", "under a stricter level than READ COMMITTED a reserve locks gaps, so that pushes wait for it"
 )
 BINARY_LOG = Check("binary_log", "a replica that runs statements again would reserve other messages")
+GALERA = Check(
+    "galera", "a node that makes a CALL again by itself garbles its answer, and may lose what it reserved"
+)
 ZONES = Check("time_zones", "schedules with a zone of their own need its rules")
 SNAPSHOTS = Check(
     "snapshots", "what an old transaction might see can't be purged: calls read more and more of it"
@@ -31,6 +34,7 @@ VARIABLES = """
 select @@global.innodb_flush_log_at_trx_commit, @@global.sync_binlog, @@global.log_bin,
     @@global.binlog_format, @@global.read_only
 """
+WSREP = "show global variables where variable_name in ('wsrep_on', 'wsrep_retry_autocommit')"
 THESE_ROLES = """
 select u.user from mysql.user u
 where u.user in ('queue_producer', 'queue_consumer', 'queue_operator', 'queue_observer', 'queue_admin')
@@ -115,6 +119,20 @@ def binary_log(look: Look) -> Iterable[Finding]:
         yield BINARY_LOG.ok(f"on, {form}")
 
 
+def galera(look: Look) -> Iterable[Finding]:
+    """Whether a node of a cluster makes calls again by itself."""
+    found = {str(name).lower(): str(value) for name, value in look.rows(WSREP)}
+    if found.get("wsrep_on") != "ON":
+        yield GALERA.ok("this is no node of a cluster")
+    elif int(tries := found["wsrep_retry_autocommit"]):
+        yield GALERA.warning(
+            f"wsrep_retry_autocommit is {tries}; pyqueue's own sessions set it to 0, yours have to, too",
+            "set global wsrep_retry_autocommit = 0, and in the configuration of each node",
+        )
+    else:
+        yield GALERA.ok("a node of a cluster, which makes no call again by itself")
+
+
 def zones(look: Look) -> Iterable[Finding]:
     """Whether names of zones are known."""
     if look.value("select convert_tz('2024-07-01 12:00:00', '+00:00', 'Europe/Berlin')") is None:
@@ -186,6 +204,7 @@ CHECKS: tuple[tuple[Check, Examination], ...] = (
     (SETTINGS, settings),
     (ISOLATION, isolation),
     (BINARY_LOG, binary_log),
+    (GALERA, galera),
     (ZONES, zones),
     (SNAPSHOTS, snapshots),
 )

@@ -81,15 +81,21 @@ where p.schemaname = current_schema() and p.tablename = 'delayed_queue' order by
 
 def server(look: Look) -> Iterable[Finding]:
     """Its version, and whether it can be written to."""
-    [(version, text, standby)] = look.rows(
+    # the look itself is a transaction that only reads, so that its default is asked for
+    [(version, text, standby, read_only)] = look.rows(
         "select current_setting('server_version_num')::int, current_setting('server_version'),"
-        " pg_catalog.pg_is_in_recovery()"
+        " pg_catalog.pg_is_in_recovery(), current_setting('default_transaction_read_only')::boolean"
     )
     if version < OLDEST_SERVER:
         yield SERVER.error(f"PostgreSQL {text}", "upgrade the server to PostgreSQL 14 or later")
     elif standby:
         yield SERVER.error(
             f"PostgreSQL {text}, a standby: nothing can be pushed or reserved", "name the primary"
+        )
+    elif read_only:
+        yield SERVER.error(
+            f"PostgreSQL {text}, default_transaction_read_only is on: nothing can be pushed or reserved",
+            "set it off where it was set: for the database, this login, the server or in the URL",
         )
     else:
         yield SERVER.ok(f"PostgreSQL {text}")

@@ -41,6 +41,7 @@ OBSERVED: Final = {
     "queue_semaphore_permit",
     "queue_semaphore_wait",
     "queue_stats",
+    "queue_worker",
     "queue_workers",
     "queue_subscriptions",
     "queue_groups",
@@ -52,7 +53,6 @@ OBSERVED_COLUMNS: Final = {
     "delayed_queue": "p_kind p_key entry priority scheduled_at scheduled_at_initially created_at reserved_at"
     " attempts reserved_by ready_kind ready_at due_at max_attempts source_kind source_key member order_key",
     "queue_kind": "p_kind paused draining dead_letter_kind",
-    "queue_worker": "worker kinds started_at heartbeat_at timeout_seconds session_lock session_id upkeep",
     "queue_recurring": "name p_kind rule catch_up paused until_at next_at last_at",
     "queue_group": "group_name then_kind then_key on_dead fail_kind expected closed created_at finished_at"
     " failed",
@@ -69,10 +69,7 @@ OPERATED: Final = {"queue_messages", "queue_history", "queue_schedules", "queue_
 OPERATED_COLUMNS: Final = {
     "delayed_queue": f"{OBSERVED_COLUMNS['delayed_queue']} payload payload_bytes headers errors",
     "queue_group_member": f"{OBSERVED_COLUMNS['queue_group_member']} error",
-    **{
-        name: OBSERVED_COLUMNS[name]
-        for name in ("queue_kind", "queue_worker", "queue_recurring", "queue_group")
-    },
+    **{name: OBSERVED_COLUMNS[name] for name in ("queue_kind", "queue_recurring", "queue_group")},
 }
 LANDED: Final = {"queue_inbox", "queue_stage"}
 """Where producers insert, and what they read, since a driver looks at the columns; nothing else is theirs."""

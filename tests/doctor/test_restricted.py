@@ -12,8 +12,10 @@ import pytest
 
 from pyqueue_sql import InvalidOption, Queue, Refused, Restricted
 from pyqueue_sql.calls.connect import connect
+from pyqueue_sql.worker import Handlers
 from tests.doctor.logins import Watched, execute, login
 from tests.rules import each
+from tests.worker.helpers import Workers, until
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -41,8 +43,11 @@ class Vault:
 
     def session(self, name: str) -> Q:
         """Return the queue of a new login with all rights."""
-        url = self._stack.enter_context(login(self.url, self.owner, self.server_name, "queue_admin", name))
-        return Queue(self._stack.enter_context(connect(url, read_committed=True)))
+        return Queue(self._stack.enter_context(connect(self.login(name), read_committed=True)))
+
+    def login(self, name: str) -> str:
+        """Return the URL of a new login with all rights."""
+        return self._stack.enter_context(login(self.url, self.owner, self.server_name, "queue_admin", name))
 
 
 @pytest.fixture
@@ -288,3 +293,26 @@ def test_an_account_without_a_name_could_be_anybody(vault: Vault) -> None:
             vault.owner.define(vault.kind, roles=["a"])
     finally:
         execute(vault.owner, "drop user ''@'127.0.0.9'")
+
+
+def test_a_worker_goes_on_without_a_kind_that_is_for_others(vault: Vault) -> None:
+    workers, seen = Workers(vault.login(f"work_{secrets.token_hex(4)}")), list[str]()
+    handlers, alone, other = Handlers(), Handlers(), f"beside_{vault.kind}"
+    handlers.on(other)(lambda message: seen.append(message.key))
+    handlers.on(vault.kind)(lambda message: seen.append(message.key))
+    alone.on(vault.kind)(lambda message: seen.append(message.key))
+    vault.member.push(vault.kind, "closed", 1)
+    with workers.running(handlers, poll_seconds=0.1) as running:
+        for key in ("first", "second"):
+            vault.owner.push(other, key, 1)
+            until(lambda key=key: key in seen or running.error)
+        assert seen == ["first", "second"]
+        vault.owner.define(vault.kind, roles=None)
+        until(lambda: "closed" in seen or running.error)
+        vault.owner.define(vault.kind, roles=[vault.name])
+        vault.member.push(vault.kind, "again", 1)
+        vault.owner.push(other, "third", 1)
+        until(lambda: "third" in seen or running.error)
+    assert seen == ["first", "second", "closed", "third"]
+    with pytest.raises(Restricted, match=vault.kind):
+        workers.drain(alone)

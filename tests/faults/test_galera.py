@@ -13,6 +13,7 @@ import pytest
 
 from pyqueue_sql import Queue
 from pyqueue_sql.calls.connect import connect
+from pyqueue_sql.doctor import examine
 from tests.faults.restarts import make_database
 from tests.servers.binaries import UnavailableError
 from tests.servers.databases import open_connection
@@ -129,6 +130,21 @@ def waits(url: str, session: int) -> bool:
             [session],
         )
         return cursor.fetchone() is not None
+
+
+def test_a_node_makes_no_call_again_by_itself(nodes: list[str]) -> None:
+    """It would garble the answer: that is known of MariaDB, and was seen once in some forty runs of the test
+    below."""
+    with open_connection(nodes[0]) as ours, ours.cursor() as cursor:
+        cursor.execute("select @@session.wsrep_retry_autocommit, @@global.wsrep_retry_autocommit")
+        assert cursor.fetchone() == (0, 1)
+        [found] = examine(nodes[0], only=["galera"])
+        assert (found.level, found.found.partition(";")[0]) == ("warning", "wsrep_retry_autocommit is 1")
+        cursor.execute("set global wsrep_retry_autocommit = 0")
+        try:
+            assert [one.level for one in examine(nodes[0], only=["galera"])] == ["ok"]
+        finally:
+            cursor.execute("set global wsrep_retry_autocommit = 1")
 
 
 def test_no_message_has_two_holders_and_limits_hold(both: list[Queue[Any]], nodes: list[str]) -> None:

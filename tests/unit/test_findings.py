@@ -61,11 +61,18 @@ def levels(
 
 
 @pytest.mark.parametrize(
-    ("version", "standby", "level"),
-    [(140000, False, "ok"), (180001, False, "ok"), (139999, False, "error"), (180001, True, "error")],
+    ("version", "standby", "read_only", "level"),
+    [
+        (140000, False, False, "ok"),
+        (180001, False, False, "ok"),
+        (139999, False, False, "error"),
+        (180001, True, False, "error"),
+        (180001, False, True, "error"),
+    ],
 )
-def test_a_server_of_postgresql(version: int, standby: bool, level: str) -> None:
-    assert levels(postgresql.server, {"server_version": [(version, "x", standby)]}) == [level]
+def test_a_server_of_postgresql(version: int, standby: bool, read_only: bool, level: str) -> None:
+    answers = {"server_version": [(version, "x", standby, read_only)]}
+    assert levels(postgresql.server, answers) == [level]
 
 
 @pytest.mark.parametrize(
@@ -217,3 +224,16 @@ def test_times_and_lists_for_people() -> None:
     assert [lasting(one) for one in seconds] == ["0 s", "119 s", "2 min", "120 min", "2 h", "48 h", "2 days"]
     assert listed(["a", "b"]) == "a, b"
     assert listed([*"abcdef"]) == "a, b, c, d, e and 1 more"
+
+
+@pytest.mark.parametrize(
+    ("variables", "level"),
+    [
+        ([], "ok"),
+        ([("wsrep_on", "OFF"), ("wsrep_retry_autocommit", "1")], "ok"),
+        ([("wsrep_on", "ON"), ("wsrep_retry_autocommit", "1")], "warning"),
+        ([("wsrep_on", "ON"), ("wsrep_retry_autocommit", "0")], "ok"),
+    ],
+)
+def test_a_node_of_a_cluster(variables: list[tuple[str, str]], level: str) -> None:
+    assert levels(mysql.galera, {"wsrep": variables}) == [level]

@@ -1,0 +1,43 @@
+"""A server that has a limit on the rows of each answer."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import pytest
+
+from pyqueue_sql import Queue
+from pyqueue_sql.calls.connect import connect
+from pyqueue_sql.doctor import examine
+from pyqueue_sql.schema import migrate
+from tests.doctor.logins import Watched
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+pytestmark = [pytest.mark.servers("mariadb", "mysql"), pytest.mark.usefixtures("limited")]
+
+
+@pytest.fixture
+def limited(watched: Watched) -> Iterator[None]:
+    """Sessions that begin now have it."""
+    watched.execute("set global sql_select_limit = 2")
+    try:
+        yield
+    finally:
+        watched.execute("set global sql_select_limit = default")
+
+
+def test_answers_are_whole(watched: Watched) -> None:
+    with connect(watched.admin) as connection:
+        queue = Queue(connection)
+        for kind in ("one", "two", "three"):
+            queue.push(kind, "a", 1)
+        assert {one.kind for one in queue.stats()} >= {"one", "two", "three"}
+
+
+def test_the_schema_is_seen_whole(watched: Watched) -> None:
+    assert migrate.differing(watched.url) == []
+    assert migrate.upgrade(watched.url) == []
+    [found] = examine(watched.url, only=["routines"])
+    assert found.level == "ok"
