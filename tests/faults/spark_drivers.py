@@ -20,6 +20,8 @@ from typing import Any, Final
 
 import pyspark
 
+from tests.servers.favour import favoured
+
 ROOT: Final = Path(__file__).parents[2]
 PATIENCE_SECONDS: Final = 400.0
 """A Spark that shares two cores with other things has been seen to take a minute to start."""
@@ -41,7 +43,7 @@ class Driver:
         home.mkdir()
         for one in Path(pyspark.__path__[0]).iterdir():
             (home / one.name).symlink_to(one)
-        with self.log.open("wb") as log:
+        with self.log.open("wb") as log, favoured():
             self._process = subprocess.Popen(
                 [sys.executable, "-m", "tests.faults.spark_driver", master],
                 cwd=ROOT,

@@ -11,6 +11,7 @@ from pyqueue_sql.spark.jars import NotFound, check_java
 from pyqueue_sql.spark.session import make_session
 from tests.conformance.fixtures import harness, queue
 from tests.faults.spark_driver import QUICK
+from tests.servers.favour import favoured
 from tests.servers.plugin import REQUIRE, required
 from tests.spark.drivers import Drivers, find_drivers
 
@@ -41,21 +42,26 @@ def spark(drivers: Drivers) -> Iterator[SparkSession]:
             raise pytest.UsageError(f"{REQUIRE} names jdbc: {error}") from None
         pytest.skip(f"LEFT OUT, nothing was tested on Spark: {error}")
     with tempfile.TemporaryDirectory() as folder:
-        session = make_session(
-            "pyqueue tests",
-            "local[2,2]",
-            {
-                "spark.driver.extraJavaOptions": QUICK,
-                "spark.ui.enabled": "false",
-                "spark.ui.showConsoleProgress": "false",
-                "spark.sql.shuffle.partitions": "2",
-                "spark.sql.warehouse.dir": folder,
-                "spark.jars": ",".join(drivers.jars),
-            },
-        )
+        settings = {
+            "spark.driver.extraJavaOptions": QUICK,
+            "spark.ui.enabled": "false",
+            "spark.ui.showConsoleProgress": "false",
+            "spark.sql.shuffle.partitions": "2",
+            "spark.sql.warehouse.dir": folder,
+            "spark.jars": ",".join(drivers.jars),
+        }
+        with favoured():
+            session = make_session("pyqueue tests", "local[2,2]", settings)
         session.sparkContext.setLogLevel("ERROR")
         yield session
         session.stop()
+
+
+@pytest.fixture(autouse=True)
+def processes_go_first() -> Iterator[None]:
+    """So it is for the Sparks that tests start themselves."""
+    with favoured():
+        yield
 
 
 @pytest.fixture
