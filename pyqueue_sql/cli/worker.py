@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import functools
 import importlib
+import math
 import os
 import sys
 from typing import Any, Literal
@@ -12,6 +13,18 @@ import click
 
 from pyqueue_sql.cli.common import REFUSED, Failure, schema_option, url_option
 from pyqueue_sql.worker import Handlers, Worker, logs
+from pyqueue_sql.worker.health import ListenError
+
+
+class Seconds(click.FloatRange):
+    """A finite number in a range; click's own takes NaN, whatever the range."""
+
+    def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> Any:
+        """Return it."""
+        found = super().convert(value, param, ctx)
+        if not math.isfinite(found):
+            self.fail(f"{value}: a finite number is wanted", param, ctx)
+        return found
 
 
 def find_handlers(path: str) -> Handlers:
@@ -21,6 +34,8 @@ def find_handlers(path: str) -> Handlers:
         click.BadParameter: there are none.
     """
     module, _, name = path.partition(":")
+    if not all(module.split(".")):
+        raise click.BadParameter(f"{path!r}: MODULE or MODULE:NAME is wanted, as app.handlers:handlers")
     try:
         found = importlib.import_module(module)
     except ImportError as error:
@@ -48,7 +63,7 @@ def find_handlers(path: str) -> Handlers:
 @click.option(
     "--poll",
     "poll_seconds",
-    type=click.FloatRange(min=0, min_open=True),
+    type=Seconds(min=0, min_open=True),
     default=15.0,
     show_default=True,
     help="Seconds after which to look without being told.",
@@ -57,7 +72,7 @@ def find_handlers(path: str) -> Handlers:
 @click.option(
     "--grace",
     "grace_seconds",
-    type=click.FloatRange(min=0),
+    type=Seconds(min=0),
     default=30.0,
     show_default=True,
     help="Seconds for handlers to end after SIGTERM.",
@@ -139,7 +154,14 @@ def _work(
             raise click.BadParameter(str(error.args[0]), param_hint="--kind") from None
     configure = functools.partial(logs.configure, log_format, log_level)
     configure()
-    Worker(url, found, processes=processes, initialize=configure, **options).run()
+    try:
+        ours = Worker(url, found, processes=processes, initialize=configure, **options)
+    except (ValueError, TypeError) as error:
+        raise click.UsageError(str(error)) from None
+    try:
+        ours.run()
+    except ListenError as error:
+        raise Failure(str(error), REFUSED) from None
 
 
 COMMANDS = (worker,)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import dataclasses
+import math
 import os
 import platform
 import secrets
@@ -26,6 +27,10 @@ def _settings(url: str, handlers: Handlers, options: WorkerOptions) -> Settings:
     named = options.get("name") or f"{platform.node()[:100]}-{os.getpid()}"
     given: WorkerOptions = {**options, "name": f"{named}-{secrets.token_hex(3)}"}
     settings = Settings(url, **given)  # pyright: ignore[reportArgumentType]
+    for name in ("poll_seconds", "grace_seconds", "heartbeat_seconds"):
+        number = getattr(settings, name)
+        if not math.isfinite(number):
+            raise ValueError(f"{name} {number}: a finite number is wanted")
     for name in ("concurrency", "poll_seconds", "heartbeat_seconds", "max_messages"):
         number = getattr(settings, name)
         if number is not None and number <= 0:
@@ -81,6 +86,11 @@ class AsyncWorker:
     def name(self) -> str:
         """What it is called in the database."""
         return self._settings.name
+
+    @property
+    def is_stopped(self) -> bool:
+        """Whether `stop` has been called."""
+        return self._stops > 0
 
     async def run(self) -> None:
         """Work until `stop`, or until it is done.

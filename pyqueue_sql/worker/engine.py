@@ -67,7 +67,7 @@ class Engine:
         self._taker = Taker(
             settings, handlers, self._board, self._keeper, self._stopping, takes, waits, self._fail
         )
-        settles = Link("settle", self._connect, self._ending)
+        settles = Link("settle", self._connect, self._ending, behind=takes)
         self._finisher = Finisher(self._board, settles, self._taker.wake)
         self._upkeep = Upkeep(self._keeper, Link("upkeep", self._connect, self._ending))
         self._links = [takes, settles, self._upkeep.link, *([waits] if waits else [])]
@@ -169,6 +169,7 @@ class Engine:
     async def _end(self, tasks: list[asyncio.Task[None]]) -> None:
         """Give back what is held, leave, and close all connections."""
         self._stopping.is_set = True
+        self._runners.close()
         self._ending.deadline = time.monotonic() + GIVE_UP_SECONDS
         for task in tasks:
             if task.get_name() != SETTLING:

@@ -19,6 +19,10 @@ READ_SECONDS = 5.0
 Health = Callable[[], Mapping[str, Any]]
 
 
+class ListenError(OSError):
+    """Nobody can be answered at the address of a health check."""
+
+
 def parse(address: str) -> tuple[str, int]:
     """Return host and port of HOST:PORT, or of PORT alone, which is every address of this machine.
 
@@ -41,6 +45,9 @@ async def serve(address: str | None, health: Health) -> AsyncGenerator[int | Non
 
     Yields:
         The port, None where there is none.
+
+    Raises:
+        ListenError: not there.
     """
     if address is None:
         yield None
@@ -63,7 +70,11 @@ async def serve(address: str | None, health: Health) -> AsyncGenerator[int | Non
                 await writer.drain()
         writer.close()
 
-    server = await asyncio.start_server(answer, *parse(address))
+    try:
+        server = await asyncio.start_server(answer, *parse(address))
+    except (OSError, UnicodeError) as error:  # its host may be no name at all
+        said = isinstance(error, OSError) and error.strerror
+        raise ListenError(f"health {address!r}: {said or error}") from None
     try:
         yield server.sockets[0].getsockname()[1]
     finally:

@@ -25,6 +25,8 @@ if TYPE_CHECKING:
 TICK_SECONDS = 1.0
 DOUBT_SECONDS = 2.0
 """After which one that is asked for upkeep makes sure that it is."""
+RECONNECT_SECONDS = 0.5
+"""Whatever ended the sessions of many may not have come to all of them yet when one looks who is dead."""
 BEATS = 3
 """A timeout of the heartbeat."""
 
@@ -155,6 +157,7 @@ class Keeper:
             kinds=self._kinds if len(self._kinds) <= KINDS_A_CALL else None,
             info={"host": platform.node(), "pid": os.getpid(), "version": version("pyqueue_sql")},
             session=self._settings.notify,
+            reconnect_seconds=RECONNECT_SECONDS,
             upkeep=self._settings.upkeep,
         )
         # where the session tells, only to learn whether others rely on this one for upkeep

@@ -59,6 +59,7 @@ class Link:
         on_open: called in the thread with each new connection.
         on_notify: called in the event loop with the channel and the payload of each notification, and with
             None where the connection turns out to be lost; PostgreSQL alone has any.
+        behind: a link that has worked by the time that this one is called, whose proof is this one's, too.
     """
 
     def __init__(
@@ -68,6 +69,7 @@ class Link:
         ending: Ending,
         on_open: Callable[[Queue[Any]], object] | None = None,
         on_notify: Callable[[str | None, str], None] | None = None,
+        behind: Link | None = None,
     ) -> None:
         self._name = name
         self._connect = connect
@@ -80,8 +82,11 @@ class Link:
         self._queue: Queue[Any] | None = None
         self._armed: int | None = None
         self._is_proven = False
+        self._behind = behind
         self._is_broken = False
         self._was_open = False
+        self._lost_at: float | None = None
+        """Since when calls fail, by the monotonic clock."""
         self.reopened_at = float("-inf")
         """When a connection that was lost was last replaced, by the monotonic clock."""
         self._jobs: queue.SimpleQueue[Job | None] = queue.SimpleQueue()
@@ -118,9 +123,10 @@ class Link:
                     said = dialect.failure(error)
                     passes = said.passes if said else isinstance(error, ConnectionFailed | OSError)
                     is_there = not said.lost if said else isinstance(error, ConnectionFailed) and error.busy
-                    waits = (passes and (patient or is_there)) or (said and self._is_proven)
+                    waits = (passes and (patient or is_there)) or (said and self.is_proven)
                     if not waits or ending.is_over:
                         raise
+                    self._lost_at = self._lost_at or time.monotonic()
                     pause = self._backoff.pause()
                     log.warning(
                         "%s: %s; trying again", self._name, said.message if said else error,
@@ -130,8 +136,19 @@ class Link:
                 else:
                     self._is_proven = True
                     self._backoff.reset()
+                    if self._lost_at is not None:
+                        seconds, self._lost_at = time.monotonic() - self._lost_at, None
+                        log.info(
+                            "%s: back after %.1f s", self._name, seconds,
+                            extra={"link": self._name, "seconds": round(seconds, 3)},
+                        )  # fmt: skip
                     self._arm()
                     return found
+
+    @property
+    def is_proven(self) -> bool:
+        """Whether a call has worked, so that what doesn't work now may pass."""
+        return self._is_proven or (self._behind is not None and self._behind.is_proven)
 
     async def close(self) -> None:
         """Close the connection once nothing is under way, and end the thread."""

@@ -85,11 +85,11 @@ class JsonFormatter(logging.Formatter):
 class TextFormatter(logging.Formatter):
     """A line of text a record, with its fields at the end."""
 
-    def format(self, record: logging.LogRecord) -> str:
-        """Return it."""
+    def formatMessage(self, record: logging.LogRecord) -> str:  # noqa: N802 -- logging's name
+        """Return what comes before a traceback; drivers say things in several lines, and so may keys be."""
         rest = "".join(f" {name}={value}" for name, value in fields(record).items())
-        first, *lines = super().format(record).split("\n")
-        return "\n".join([first + rest, *lines])
+        lines = f"{super().formatMessage(record)}{rest}".splitlines()
+        return " ".join(filter(None, map(str.strip, lines)))
 
 
 def configure(form: Literal["text", "json"], level: str) -> None:

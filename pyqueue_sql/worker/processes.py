@@ -8,6 +8,7 @@ import functools
 import multiprocessing
 import pickle
 import signal
+import sys
 import threading
 import time
 from collections.abc import Callable, Generator
@@ -28,6 +29,8 @@ SIGNALS = (signal.SIGTERM, signal.SIGINT)
 LOOK_SECONDS = 0.2
 SOUND_SECONDS = 60.0
 """A process that lived so long is started again without much delay."""
+STOPPED = 128 + signal.SIGTERM
+"""The status of a process that was told to end; where that was not by us, another one is wanted."""
 KILL_SECONDS = 15.0
 """A process that should have ended so long ago is killed."""
 
@@ -83,7 +86,10 @@ def _child(start: Start, number: int) -> None:
     options = start.options.copy()
     if name := options.get("name"):
         options["name"] = f"{name}-{number}"
-    asyncio.run(until_stopped(AsyncWorker(start.url, start.handlers, **options)))
+    worker = AsyncWorker(start.url, start.handlers, **options)
+    asyncio.run(until_stopped(worker))
+    if worker.is_stopped:
+        sys.exit(STOPPED)
 
 
 @dataclass

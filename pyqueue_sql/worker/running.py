@@ -5,6 +5,7 @@ from __future__ import annotations
 import asyncio
 import contextlib
 import inspect
+import signal
 import threading
 import time
 from collections.abc import Callable
@@ -29,10 +30,8 @@ def run(delivery: Delivery, connections: Connections, stopping: Stopping) -> Non
     """Run a function for a delivery."""
     handler = delivery.handler
     context = Context(delivery, connections, stopping) if handler.wants_context else None
-    # Ctrl-C comes to the main thread alone, where `drain` of the kit runs handlers
-    passing = (KeyboardInterrupt,) if threading.current_thread() is threading.main_thread() else ()
     with (
-        Concluding(delivery, connections.url, passing) as concluding,
+        Concluding(delivery, connections.url, _is_interrupt) as concluding,
         tracing.processing(delivery.message, Answer),
         contextlib.ExitStack() as stack,
     ):
@@ -46,9 +45,19 @@ async def run_async(delivery: Delivery, connections: Connections, stopping: Stop
     """Run a coroutine for a delivery."""
     handler = delivery.handler
     context = AsyncContext(delivery, connections, stopping) if handler.wants_context else None
-    passing = (KeyboardInterrupt, GeneratorExit)  # in the loop's thread these come from outside
+    task = asyncio.current_task()
+
+    def passes(error: BaseException) -> bool:
+        match error:
+            case asyncio.CancelledError():
+                return delivery.is_given_up
+            case GeneratorExit():  # of a loop that was closed
+                return not _is_current(task)
+            case _:  # nothing else is set to take Ctrl-C, as `asyncio.run` and a worker are
+                return _is_interrupt(error) and signal.getsignal(signal.SIGINT) is signal.default_int_handler
+
     with (
-        Concluding(delivery, connections.url, passing) as concluding,
+        Concluding(delivery, connections.url, passes) as concluding,
         tracing.processing(delivery.message, Answer),
     ):
         async with contextlib.AsyncExitStack() as stack:
@@ -63,6 +72,18 @@ async def run_async(delivery: Delivery, connections: Connections, stopping: Stop
             else:
                 async with asyncio.timeout(handler.max_seconds):
                     concluding.answer = await handler.function(*arguments)
+
+
+def _is_interrupt(error: BaseException) -> bool:
+    """Whether it is Ctrl-C, which comes to the main thread alone; there `drain` of the kit runs handlers."""
+    return isinstance(error, KeyboardInterrupt) and threading.current_thread() is threading.main_thread()
+
+
+def _is_current(task: asyncio.Task[Any] | None) -> bool:
+    try:
+        return asyncio.current_task() is task
+    except RuntimeError:
+        return False
 
 
 class Runners:
@@ -80,6 +101,7 @@ class Runners:
         self._stopping = stopping
         self._added = asyncio.Event()
         self._tasks: list[asyncio.Task[None]] = []
+        self._is_closing = False
         board.on_added = self._added.set
 
     def start(self, functions: bool, coroutines: bool, failed: Callable[[BaseException], None]) -> None:
@@ -98,8 +120,13 @@ class Runners:
                 task.add_done_callback(lambda task: task.cancelled() or _report(task.exception(), failed))
                 self._tasks.append(task)
 
+    def close(self) -> None:
+        """Let the tasks end when they are cancelled."""
+        self._is_closing = True
+
     async def stop(self) -> None:
         """End the tasks, and let threads end after what they do."""
+        self.close()
         self._board.close()
         for task in self._tasks:
             task.cancel()
@@ -115,18 +142,25 @@ class Runners:
     async def _task(self) -> None:
         delivery: Delivery | None = None
         since = time.monotonic()
-        while True:
-            delivery = self._board.take(True, delivery)
-            if delivery is None:
-                self._added.clear()
-                await self._added.wait()
-                since = time.monotonic()
-                continue
-            if not delivery.is_given_up:
-                await run_async(delivery, self._connections, self._stopping)
-            if time.monotonic() - since > TURN_SECONDS:
-                await asyncio.sleep(0)
-                since = time.monotonic()
+        task = asyncio.current_task()
+        assert task is not None
+        while not self._is_closing:
+            with contextlib.suppress(asyncio.CancelledError):  # a handler may have cancelled its own task
+                if task.cancelling():
+                    while task.uncancel():
+                        pass
+                    await asyncio.sleep(0)  # one that is still to come comes here, before the next message
+                delivery = self._board.take(True, delivery)
+                if delivery is None:
+                    self._added.clear()
+                    await self._added.wait()
+                    since = time.monotonic()
+                    continue
+                if not delivery.is_given_up:
+                    await run_async(delivery, self._connections, self._stopping)
+                if time.monotonic() - since > TURN_SECONDS:
+                    await asyncio.sleep(0)
+                    since = time.monotonic()
 
 
 def _report(error: BaseException | None, failed: Callable[[BaseException], Any]) -> None:

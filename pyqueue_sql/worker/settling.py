@@ -2,9 +2,8 @@
 
 from __future__ import annotations
 
-import asyncio
 import json
-from collections.abc import Iterable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
 from types import TracebackType
 from typing import TYPE_CHECKING, Any
@@ -27,13 +26,13 @@ class Concluding:
     Args:
         delivery: it.
         url: of the database, whose password is kept out of errors.
-        passing: errors that are not of the handler, but end whatever runs it.
+        passes: whether an error is not of the handler, but ends whatever runs it.
     """
 
-    def __init__(self, delivery: Delivery, url: str, passing: tuple[type[BaseException], ...] = ()) -> None:
+    def __init__(self, delivery: Delivery, url: str, passes: Callable[[BaseException], bool]) -> None:
         self._delivery = delivery
         self._url = url
-        self._passing = passing
+        self._passes = passes
         self.answer: Any = None
 
     def __enter__(self) -> Concluding:
@@ -42,9 +41,7 @@ class Concluding:
     def __exit__(
         self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
     ) -> bool:
-        if isinstance(error, self._passing) or (
-            isinstance(error, asyncio.CancelledError) and _is_cancelled()
-        ):
+        if error is not None and self._passes(error):
             return False
         try:
             self._delivery.settlement = self._settlement(error)
@@ -65,15 +62,6 @@ def _result(answer: Any) -> Settlement:
     result = plain(answer)
     json.dumps(result)  # here, not where it is settled with others: Python writes no number of 4,301 digits
     return Settlement("ack", {"result": result})
-
-
-def _is_cancelled() -> bool:
-    """Whether the worker has cancelled this task, and not only something that its handler waited for."""
-    try:
-        task = asyncio.current_task()
-    except RuntimeError:
-        return False
-    return task is not None and task.cancelling() > 0
 
 
 def settlement(said: BaseException, failure: Failure | None) -> Settlement:

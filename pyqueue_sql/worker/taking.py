@@ -4,11 +4,12 @@ from __future__ import annotations
 
 import asyncio
 import contextlib
+import logging
 import time
 from collections.abc import Callable, Iterable
 from typing import TYPE_CHECKING, Any
 
-from pyqueue_sql.errors import QueueError
+from pyqueue_sql.errors import QueueError, Restricted
 from pyqueue_sql.worker.board import Board
 from pyqueue_sql.worker.delivery import Delivery
 from pyqueue_sql.worker.link import Ending, Link
@@ -19,6 +20,8 @@ if TYPE_CHECKING:
     from pyqueue_sql.worker.handlers import Handlers
     from pyqueue_sql.worker.keeping import Keeper
     from pyqueue_sql.worker.settings import Settings
+
+log = logging.getLogger("pyqueue_sql.worker")
 
 MOST_HELD = 5000
 POLLS_A_WAIT = 4
@@ -61,6 +64,7 @@ class Taker:
         self._failed = failed
         self._woken = asyncio.Event()
         self._turns = [*handlers]
+        self._refused: set[str] = set()
         self._left = settings.max_messages
         looks = LOOKS_SECONDS if keeper.listens else ()
         poll = settings.poll_seconds * (POLLS_A_WAIT if waits is not None else 1)
@@ -107,7 +111,13 @@ class Taker:
             now = time.monotonic()
             if not self._settings.drain and not (watch.at <= now and watch.by_reserve):
                 continue
-            deliveries = await self._reserve(kind, room)
+            try:
+                deliveries = await self._reserve(kind, room)
+            except Restricted as error:
+                self._refuse(kind, error)
+                watch.refused(now)
+                continue
+            self._refused.discard(kind)
             if deliveries:
                 found = True
                 self._turns.remove(kind)  # to the end: not by rounds, of which a message may make two
@@ -117,6 +127,14 @@ class Taker:
             else:
                 watch.empty(now)
         return found
+
+    def _refuse(self, kind: str, error: Restricted) -> None:
+        """Go on without a kind that is for others, as long as there is one that isn't."""
+        if kind not in self._refused:
+            self._refused.add(kind)
+            if len(self._refused) == len(self._handlers):
+                raise error
+            log.warning("%s; trying again", error, extra={"link": "reserve", "kind": kind})
 
     def _room(self, kind: str) -> int:
         if len(self._board.held) >= MOST_HELD:

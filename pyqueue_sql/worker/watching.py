@@ -91,6 +91,12 @@ class Watch:
         self._polls = 0
         self._plan()
 
+    def refused(self, now: float) -> None:
+        """A reserve that began at `now` was refused: that may change, but nobody will say so."""
+        self._step, self._due = len(self._looks), None
+        self._poll_at = now + self._poll
+        self._plan()
+
     def _restart(self, now: float) -> None:
         if self._looks:
             self._step, self._began, self._due = 0, now, None
@@ -167,16 +173,21 @@ class Waiter:
         self, link: Link, kinds: Sequence[str], seconds: float, tell: Callable[[Iterable[str], bool], None]
     ) -> None:
         self._link = link
-        self._kinds = kinds[:KINDS_A_CALL]
+        self._kinds = [*kinds]
         self._seconds = min(seconds, LONGEST_WAIT_SECONDS)
         self._tell = tell
         self._task: asyncio.Task[None] | None = None
         self._is_over = False
 
     def want(self, kinds: Sequence[str], failed: Callable[[BaseException], None]) -> None:
-        """Wait for some of the kinds from now on, unless that is so already."""
-        wanted = [kind for kind in self._kinds if kind in kinds]
-        if wanted and (self._task is None or self._task.done()):
+        """Wait for some of the kinds from now on, unless that is so already.
+
+        Of more than a call takes, those come next that weren't waited for last.
+        """
+        among = set(kinds)
+        if among and (self._task is None or self._task.done()):
+            wanted = [kind for kind in self._kinds if kind in among][:KINDS_A_CALL]
+            self._kinds = [*(kind for kind in self._kinds if kind not in wanted), *wanted]
             self._task = asyncio.create_task(self._wait(wanted), name="pyqueue-wait")
             self._task.add_done_callback(
                 lambda task: task.cancelled() or (error := task.exception()) is None or failed(error)

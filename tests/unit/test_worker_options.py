@@ -12,9 +12,11 @@ from typing import TYPE_CHECKING, Any
 
 import pymysql
 import pytest
+from click.testing import CliRunner
 
 from pyqueue_sql.calls.connect import READ_COMMITTED, ConnectionFailed, connect
-from pyqueue_sql.worker import AsyncWorker, Handlers, Worker, health
+from pyqueue_sql.cli import main
+from pyqueue_sql.worker import AsyncWorker, Handlers, Worker, health, logs
 from pyqueue_sql.worker.connecting import connect_async
 from pyqueue_sql.worker.declaring import declare
 from pyqueue_sql.worker.failures import ERROR_CHARACTERS, MESSAGE_CHARACTERS, Failure, clean
@@ -52,6 +54,22 @@ def test_numbers_that_make_no_sense(handlers: Handlers, option: str) -> None:
     options: dict[str, Any] = {option: 0}
     with pytest.raises(ValueError, match=f"{option} 0"):
         AsyncWorker(URL, handlers, **options)
+
+
+@pytest.mark.parametrize("option", ["poll_seconds", "grace_seconds", "heartbeat_seconds"])
+@pytest.mark.parametrize("number", ["nan", "inf"])
+def test_numbers_that_are_not_finite(handlers: Handlers, option: str, number: str) -> None:
+    options: dict[str, Any] = {option: float(number)}
+    with pytest.raises(ValueError, match=f"{option} {number}: a finite number"):
+        AsyncWorker(URL, handlers, **options)
+
+
+@pytest.mark.parametrize("option", ["--poll", "--grace"])
+@pytest.mark.parametrize("number", ["nan", "inf"])
+def test_options_of_the_command_that_are_not_finite(option: str, number: str) -> None:
+    result = CliRunner().invoke(main, ["worker", "application", option, number, "--url", URL])
+    assert result.exit_code == 2
+    assert f"'{option}': {number}: a finite number is wanted" in result.output
 
 
 @pytest.mark.parametrize(
@@ -98,6 +116,27 @@ def test_addresses_of_the_health_check() -> None:
     for one in ("65536", "localhost", "", "localhost:-1"):
         with pytest.raises(ValueError, match="HOST:PORT"):
             health.parse(one)
+
+
+@pytest.mark.parametrize(
+    ("arguments", "said"),
+    [
+        (("json", "--health", "abc"), "health 'abc': HOST:PORT or PORT, of 0 to 65535"),
+        (("json", "--health", "127.0.0.1:99999"), "health '127.0.0.1:99999': HOST:PORT or PORT"),
+        (("json", "--health", "8080", "--processes", "2"), "health '8080': for one process, not for 2"),
+        ((":",), "':': MODULE or MODULE:NAME is wanted"),
+        (("",), "'': MODULE or MODULE:NAME is wanted"),
+        ((".x",), "'.x': MODULE or MODULE:NAME is wanted"),
+    ],
+)
+def test_wrong_usage_of_the_command_says_what_is_wanted(
+    arguments: tuple[str, ...], said: str, handlers: Handlers, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(json, "handlers", handlers, raising=False)
+    monkeypatch.setattr(logs, "configure", lambda *_: None)
+    monkeypatch.setattr(sys, "path", [*sys.path])
+    result = CliRunner().invoke(main, ["worker", *arguments, "--url", URL])
+    assert (result.exit_code, said in result.output) == (2, True), result.output
 
 
 def test_no_handlers() -> None:

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import asyncio
 import logging
+import signal
+import threading
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
@@ -11,8 +13,11 @@ import pytest
 
 from pyqueue_sql import AsyncQueue, Message, Queue
 from pyqueue_sql.worker import AsyncContext, Context, Handlers, Lost, Move, Reject, Retry, Snooze
+from pyqueue_sql.worker.context import Connections, Stopping
 from pyqueue_sql.worker.delivery import Delivery, Settlement
+from pyqueue_sql.worker.running import run_async
 from pyqueue_sql.worker.settling import settle
+from tests.worker.helpers import PATIENCE_SECONDS, until
 
 if TYPE_CHECKING:
     from tests.conformance.harness import Session
@@ -93,6 +98,74 @@ def test_coroutine_that_raises_is_tried_again(queue: Session, workers: Workers) 
     queue.push("mail", "a")
     workers.drain(handlers)
     assert attempts == [1, 2]
+
+
+def test_a_coroutine_that_is_cancelled_by_itself_is_a_failed_attempt(
+    queue: Session, workers: Workers
+) -> None:
+    """And the worker goes on: it has one place for a handler."""
+    queue.define("work", history_seconds=3600, max_attempts=1)
+    handlers, late = Handlers(), threading.Event()
+
+    @handlers.on("work", max_seconds=60)
+    async def work(message: Message) -> None:
+        task = asyncio.current_task()
+        assert task is not None
+        match message.key:
+            case "cancel":
+                task.cancel()
+            case "cancel and return":
+                task.cancel()
+                return
+            case "cancel later":
+                asyncio.get_running_loop().call_later(0.05, lambda: (task.cancel(), late.set()))
+                return
+            case "interrupt":
+                raise KeyboardInterrupt
+            case "exit":
+                raise GeneratorExit
+            case _:
+                assert not task.cancelling()
+        await asyncio.sleep(0)
+
+    failing = {"cancel": "CancelledError", "interrupt": "KeyboardInterrupt", "exit": "GeneratorExit"}
+    with workers.running(handlers, concurrency=1):
+        for number, key in enumerate((*failing, "cancel and return", "after that", "cancel later")):
+            queue.push("work", key, priority=-number)
+        assert late.wait(PATIENCE_SECONDS)
+        queue.push("work", "after all")
+        until(lambda: queue.stats("work")[0].total == 0)
+    ended = {one.key: one for one in queue.history("work")}
+    assert {key for key, one in ended.items() if one.outcome == "dead"} == failing.keys()
+    assert {key for key in failing if failing[key] not in ended[key].errors[0]["error"]} == set()
+    assert len(ended) == 7
+
+
+def test_what_ends_a_loop_from_outside_is_no_answer_of_a_coroutine(queue: Session) -> None:
+    handlers, connections = Handlers(), Connections("", None, shared=False)
+
+    @handlers.on("work")
+    async def work(message: Message) -> None:
+        if message.key == "interrupt":
+            signal.raise_signal(signal.SIGINT)  # as Ctrl-C does
+        await asyncio.Future[None]()
+
+    queue.push_many("work", [{"key": key, "payload": None} for key in ("interrupt", "close")])
+    interrupted, closed = (
+        Delivery(one, handlers["work"], one.receipt, 0.0, 0.0) for one in queue.reserve("work", "me", 2)
+    )
+    loop = asyncio.new_event_loop()
+    with pytest.raises(KeyboardInterrupt):
+        loop.run_until_complete(run_async(interrupted, connections, Stopping()))
+    running = run_async(closed, connections, Stopping())
+    task = loop.create_task(running)
+    loop.run_until_complete(asyncio.sleep(0))
+    running.close()
+    task.cancel()  # or it would wait for ever
+    loop.run_until_complete(asyncio.wait([task]))
+    assert task.cancelled() or task.exception() is not None
+    loop.close()
+    assert (interrupted.settlement, closed.settlement) == (None, None)
 
 
 def test_answers(queue: Session, workers: Workers) -> None:
@@ -254,12 +327,11 @@ def test_what_cannot_be_kept_of_an_answer_is_a_failed_attempt(queue: Session, wo
 
     @handlers.on("coroutines", keep_result=True)
     async def coroutine(message: Message) -> Any:
-        return answers[message.key]
+        return answer(message)
 
     queue.define("coroutines", history_seconds=3600, max_attempts=1)
-    for key in answers:
-        queue.push("coroutines", key)
     for key in (*answers, "interrupt", "exit"):
+        queue.push("coroutines", key)
         queue.push("work", key)
     workers.drain(handlers, concurrency=1)
     says = {
@@ -268,14 +340,13 @@ def test_what_cannot_be_kept_of_an_answer_is_a_failed_attempt(queue: Session, wo
         "move": "InvalidPayload: no JSON can be made of it",
         "reject": "no",
         "retry": "later",
+        "interrupt": "KeyboardInterrupt",
+        "exit": "GeneratorExit",
     }
     for kind in ("work", "coroutines"):
         ended = {one.key: one for one in queue.history(kind)}
         assert ended.pop("right").result == [1]
         why = {key: one.errors[0]["error"] for key, one in ended.items()}
-        if kind == "work":
-            assert why.pop("interrupt").startswith("KeyboardInterrupt")
-            assert why.pop("exit").startswith("GeneratorExit")
         assert why.keys() == says.keys()
         assert {key for key in says if not why[key].startswith(says[key])} == set()
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import os
 import signal
+import socket
 import subprocess
 import sys
 import time
@@ -141,6 +142,22 @@ def test_a_process_that_dies_is_started_again(harness: Harness, queue: Session, 
 
 
 @pytest.mark.servers("postgresql")
+def test_a_process_that_somebody_else_stops_is_started_again(
+    harness: Harness, queue: Session, tmp_path: Path
+) -> None:
+    with worker(tmp_path, harness.url, "--processes", "2") as process:
+        first, second = until(lambda: len(found := queue.workers()) == 2 and found)
+        assert first.info is not None
+        os.kill(first.info["pid"], signal.SIGTERM)
+        until(lambda: len({one.worker for one in queue.workers()} - {first.worker, second.worker}) == 1)
+        process.send_signal(signal.SIGTERM)
+        output = process.communicate(timeout=PATIENCE_SECONDS)[0]
+    assert process.returncode == 0, output
+    assert output.count("another one will be started") == 1
+    assert "status=143" in output
+
+
+@pytest.mark.servers("postgresql")
 def test_processes_end_with_the_one_that_started_them(
     harness: Harness, queue: Session, tmp_path: Path
 ) -> None:
@@ -171,3 +188,17 @@ def test_wrong_usage_and_no_connection_end_at_once(harness: Harness, tmp_path: P
         assert process.returncode == status, output
         assert "Traceback" not in output
         assert "secret" not in output
+
+
+@pytest.mark.servers("postgresql")
+def test_a_health_check_that_nobody_can_be_answered_at_ends_it_with_one_line(
+    harness: Harness, tmp_path: Path
+) -> None:
+    with socket.create_server(("127.0.0.1", 0)) as taken:
+        address = f"127.0.0.1:{taken.getsockname()[1]}"
+        for where in (address, "no.host.invalid:80", f"{'x' * 70}:80"):
+            with worker(tmp_path, harness.url, "--health", where) as process:
+                output = process.communicate(timeout=PATIENCE_SECONDS)[0]
+            assert process.returncode == 3, output
+            assert output.startswith(f"Error: health '{where}': ")
+            assert output.count("\n") == 1

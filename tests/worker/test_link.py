@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import asyncio
+import logging
+import re
 import select
 import threading
 import time
@@ -17,6 +19,8 @@ from pyqueue_sql.worker.watching import Waiter
 from tests.worker.helpers import PATIENCE_SECONDS, others, until
 
 if TYPE_CHECKING:
+    from collections.abc import Callable
+
     import psycopg
 
     from tests.conformance.harness import Harness, Session
@@ -35,6 +39,18 @@ class Away:
         if self.failures >= 0:
             raise ConnectionFailed("nobody is there", busy=self.busy)
         return Queue(connect(self.url))
+
+
+def failing(failures: list[bool]) -> Callable[[Queue[Any]], list[Any]]:
+    """Return a call that takes the next of these, and has an error of the server's where that is true."""
+
+    def work(queue: Queue[Any]) -> list[Any]:
+        if failures.pop(0):
+            with queue.connection.cursor() as cursor:
+                cursor.execute("select no_such_column from no_such_table")
+        return queue.reserve("mail")
+
+    return work
 
 
 @pytest.mark.servers("postgresql")
@@ -114,6 +130,22 @@ def test_a_link_waits_for_a_database_until_it_is_time_to_end(harness: Harness) -
     asyncio.run(run())
 
 
+def test_that_the_database_is_back_stands_in_the_log(
+    harness: Harness, caplog: pytest.LogCaptureFixture
+) -> None:
+    async def run() -> None:
+        link = Link("test", Away(harness.url, 2), Ending())
+        for _ in range(2):
+            await link.call(lambda queue: queue.reserve("mail"))
+        await link.close()
+
+    with caplog.at_level(logging.INFO, "pyqueue_sql.worker"):
+        asyncio.run(run())
+    said = [(one.levelname, one.getMessage()) for one in caplog.records]
+    assert [level for level, _ in said] == ["WARNING", "WARNING", "INFO"]
+    assert re.fullmatch(r"test: back after \d+\.\d s", said[2][1])
+
+
 def test_a_server_that_says_that_it_is_starting_is_waited_for_in_any_case(harness: Harness) -> None:
     async def run() -> None:
         link = Link("test", Away(harness.url, 1, busy=True), Ending())
@@ -130,17 +162,26 @@ def test_a_server_that_says_that_it_is_starting_is_waited_for_in_any_case(harnes
 def test_what_worked_before_is_tried_again_whatever_the_reason(harness: Harness) -> None:
     failures = [False, True, False]
 
-    def work(queue: Queue[Any]) -> list[Any]:
-        if failures.pop(0):
-            with queue.connection.cursor() as cursor:
-                cursor.execute("select no_such_column from no_such_table")
-        return queue.reserve("mail")
-
     async def run() -> None:
         link = Link("test", lambda: Queue(connect(harness.url)), Ending())
         for _ in range(2):
-            assert await link.call(work) == []
+            assert await link.call(failing(failures)) == []
         await link.close()
+
+    asyncio.run(run())
+    assert failures == []
+
+
+def test_what_comes_behind_a_link_that_has_worked_is_tried_again_at_once(harness: Harness) -> None:
+    failures = [True, False]
+
+    async def run() -> None:
+        first = Link("first", lambda: Queue(connect(harness.url)), Ending())
+        link = Link("test", lambda: Queue(connect(harness.url)), Ending(), behind=first)
+        assert (await first.call(lambda queue: queue.reserve("mail")), link.is_proven) == ([], True)
+        assert await link.call(failing(failures)) == []
+        await link.close()
+        await first.close()
 
     asyncio.run(run())
     assert failures == []

@@ -96,6 +96,18 @@ def settings_of_sessions(url: str, name: str) -> set[str]:
         return set(found)
 
 
+def test_a_look_leaves_nothing_in_a_session(queue: Session, pooled: str) -> None:
+    for number in range(9):
+        queue.push(f"mail{number}", "a", number)
+    names = ("default_transaction_read_only", "statement_timeout", "lock_timeout", "enable_sort")
+    before = [settings_of_sessions(pooled, name) for name in names]
+    for args in (["doctor"], ["metrics"], ["metrics"]):
+        done = CliRunner().invoke(main, [*args, "--url", pooled])
+        assert done.exit_code in (0, 1), done.output
+        assert "mail8" in done.output or args == ["doctor"], done.output
+    assert [settings_of_sessions(pooled, name) for name in names] == before
+
+
 def _calls(queue: Queue[Any], name: str) -> None:
     for number in range(CALLS):
         queue.push(name, f"{number}", number)

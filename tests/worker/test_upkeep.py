@@ -141,6 +141,23 @@ def test_warnings_of_the_database_and_what_it_refuses_are_in_the_log(
         until(lambda: seen == ["a"])
 
 
+def test_what_a_driver_says_in_several_lines_is_one() -> None:
+    said = "Connection refused\n\tIs the server running there?"
+    record = logging.LogRecord("pyqueue_sql.worker", logging.WARNING, "", 0, said, None, None)
+    record.link = "control"
+    assert (
+        TextFormatter("%(message)s").format(record)
+        == "Connection refused Is the server running there? link=control"
+    )
+
+
+@pytest.mark.parametrize("name", ["worker", "kind", "key"])
+def test_a_name_of_several_lines_makes_no_line_of_the_log(name: str) -> None:
+    record = logging.LogRecord("pyqueue_sql.worker", logging.WARNING, "", 0, "failed: no", None, None)
+    setattr(record, name, "a\n2026-11-27 INFO stopped\rb\u2028c")
+    assert TextFormatter("%(message)s").format(record) == f"failed: no {name}=a 2026-11-27 INFO stopped b c"
+
+
 @pytest.mark.servers("postgresql")
 def test_what_the_database_only_notes_is_not_in_the_log(harness: Harness) -> None:
     with connect(harness.url) as connection, logged(TextFormatter()) as log:

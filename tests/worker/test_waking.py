@@ -60,6 +60,18 @@ def test_a_push_wakes_an_idle_worker(
             until(lambda number=number: seen[number:], SOON_SECONDS)
 
 
+def test_a_push_to_any_of_many_kinds_wakes_an_idle_worker(queue: Session, workers: Workers) -> None:
+    seen, handlers = list[str](), Handlers()
+    kinds = [f"kind{number:03}" for number in range(230)]
+    for kind in kinds:
+        handlers.on(kind)(lambda message: seen.append(message.key))
+    with workers.running(handlers) as running:
+        until_idle(queue, running, seen, kinds[0])
+        for kind in (kinds[229], kinds[150], kinds[0], kinds[100]):
+            queue.push(kind, kind)
+            until(lambda kind=kind: kind in seen or running.error, SOON_SECONDS)
+
+
 def test_what_is_pushed_within_the_window_of_an_event_is_found(
     queue: Session, workers: Workers, handlers: Handlers, seen: list[str]
 ) -> None:
