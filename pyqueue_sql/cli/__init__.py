@@ -45,7 +45,7 @@ def main() -> None:
       pyqueue stats
 
     Exit codes: 0 fine; 1 nothing there, or a receipt was lost; 2 wrong usage; 3 the queue or the database
-    refused; 4 no connection; 130 interrupted.
+    refused, or the answer can't be written; 4 no connection; 130 interrupted.
     """
 
 

@@ -3,10 +3,14 @@
 from __future__ import annotations
 
 import base64
+import contextlib
 import dataclasses
 import difflib
+import errno
 import functools
 import json
+import os
+import sys
 from collections.abc import Callable, Iterable, Sequence
 from datetime import UTC, datetime
 from typing import Any, Concatenate, NoReturn, ParamSpec, TypeVar
@@ -30,6 +34,8 @@ from pyqueue_sql.models import (
 P = ParamSpec("P")
 F = TypeVar("F", bound=Callable[..., Any])
 
+UNWRITTEN = frozenset({errno.ENOSPC, errno.EDQUOT, errno.EFBIG, errno.EIO, errno.EBADF})
+"""What a file says that can't take the answer."""
 NOTHING, REFUSED, NO_CONNECTION, INTERRUPTED = 1, 3, 4, 130
 
 
@@ -63,6 +69,22 @@ class Commands(click.Group):
                     [((one.name or "").ljust(names), one.get_short_help_str(limit=200)) for one in commands]
                 )
 
+    def main(self, *args: Any, **kwargs: Any) -> Any:
+        """Run the program; click sees to a pipe that nobody reads any more."""
+        # a stream that is closed is None
+        if sys.stdin is None:
+            sys.stdin = open(os.devnull, encoding="utf-8")  # noqa: SIM115
+        if sys.stdout is None:  # nobody would hear of what a command reserves
+            _refuse("standard output is closed")
+        try:
+            return super().main(*args, **kwargs)
+        except OSError as error:
+            if error.errno not in UNWRITTEN:
+                raise
+            with open(os.devnull, "wb") as nowhere:  # the interpreter would try it again at its end
+                os.dup2(nowhere.fileno(), sys.stdout.fileno())
+            _refuse(error.strerror or str(error))
+
     def invoke(self, ctx: click.Context) -> Any:
         """Run the command."""
         try:
@@ -75,6 +97,12 @@ class Commands(click.Group):
             if found is None:
                 raise
             raise found from None
+
+
+def _refuse(why: str) -> NoReturn:
+    with contextlib.suppress(OSError):
+        click.echo(f"Error: the answer can't be written: {why}", err=True)
+    sys.exit(REFUSED)
 
 
 def failure(error: Exception) -> Failure | None:
@@ -106,6 +134,7 @@ schema_option = click.option(
     show_envvar=True,
     help="Where the queue is, if not in the current schema (on MySQL: database).",
 )
+yes_option = click.option("--yes", is_flag=True, help="Don't ask before.")
 max_option = click.option("--max", "max_messages", type=click.IntRange(min=1), help="At most so many.")
 
 
@@ -280,6 +309,24 @@ def emit_outcomes(outcomes: Iterable[Outcome]) -> None:
         lost = lost or one.lost
     if lost:
         nothing()
+
+
+def ask(what: str) -> None:
+    """Ask whether something that can't be undone is to be done.
+
+    Args:
+        what: it is, a sentence.
+
+    Raises:
+        click.Abort: it isn't.
+        click.UsageError: nobody is there to be asked.
+    """
+    try:
+        click.confirm(f"{what} Go on?", abort=True, err=True)
+    except click.Abort as error:
+        if isinstance(error.__context__, EOFError):
+            raise click.UsageError("Nobody is there to be asked: say --yes.") from None
+        raise
 
 
 def nothing() -> NoReturn:

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 
 import click
 
+from pyqueue_sql import InvalidParameter
 from pyqueue_sql.cli.common import emit, nothing, schema_option, url_option
 
 if TYPE_CHECKING:
@@ -44,7 +45,10 @@ def doctor(url: str, schema: str | None, as_json: bool, quiet: bool, only: tuple
     from pyqueue_sql.doctor import examine
     from pyqueue_sql.doctor.findings import TO_DO
 
-    found = examine(url, schema, only or None)
+    try:
+        found = examine(url, schema, only or None)
+    except InvalidParameter as error:
+        raise click.UsageError(f"--{error}") from None
     for one in found:
         if quiet and one.level == "ok":
             continue

@@ -9,7 +9,17 @@ from typing import Any, get_args
 import click
 
 from pyqueue_sql import Queue, Stats
-from pyqueue_sql.cli.common import aligned, check_kind, emit, from_json_object, given, max_option, with_queue
+from pyqueue_sql.cli.common import (
+    aligned,
+    ask,
+    check_kind,
+    emit,
+    from_json_object,
+    given,
+    max_option,
+    with_queue,
+    yes_option,
+)
 from pyqueue_sql.cli.producers import when
 from pyqueue_sql.models import EndOutcome
 
@@ -71,15 +81,19 @@ def define(queue: Queue, kind: str, options: dict[str, Any] | None, **settings: 
 
 @click.command()
 @click.argument("kind")
+@yes_option
 @with_queue
-def drop(queue: Queue, kind: str) -> None:
-    """Drop KIND with its settings AND ALL ITS MESSAGES; refused while somebody holds one.
+def drop(queue: Queue, kind: str, yes: bool) -> None:
+    """Drop KIND with its settings AND ALL ITS MESSAGES, and ask before; refused while somebody holds one.
 
     Prints the settings that it had.
 
     \b
       pyqueue drop mail
+      pyqueue drop mail --yes
     """
+    if not yes:
+        ask(f"This drops {kind} with its settings and all its messages.")
     emit(**dataclasses.asdict(queue.drop(kind)))
 
 

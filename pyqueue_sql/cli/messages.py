@@ -10,6 +10,7 @@ import click
 from pyqueue_sql import Ended, Queue, to_datetime
 from pyqueue_sql.cli.common import (
     aligned,
+    ask,
     check_kind,
     emit,
     emit_messages,
@@ -18,6 +19,7 @@ from pyqueue_sql.cli.common import (
     nothing,
     where_option,
     with_queue,
+    yes_option,
 )
 
 HISTORY = ("finished", "kind", "key", "outcome", "to", "attempts", "worker", "last error")
@@ -73,13 +75,18 @@ def remove(queue: Queue, kind: str, key: str) -> None:
 @click.command()
 @click.argument("kind")
 @max_option
+@yes_option
 @with_queue
-def purge(queue: Queue, kind: str, max_messages: int | None) -> None:
-    """Remove all messages of KIND that nobody holds. Prints how many went.
+def purge(queue: Queue, kind: str, max_messages: int | None, yes: bool) -> None:
+    """Remove all messages of KIND that nobody holds, and ask before. Prints how many went.
 
     \b
       pyqueue purge mail.dead
+      pyqueue purge mail.dead --max 1000 --yes
     """
+    if not yes:
+        most = "all" if max_messages is None else f"up to {max_messages}"
+        ask(f"This removes {most} messages of {kind} that nobody holds.")
     emit(kind=kind, purged=queue.purge(kind, max_messages))
 
 

@@ -2,9 +2,13 @@
 
 from __future__ import annotations
 
+import io
+from collections.abc import Callable
+from typing import Any
+
 import click
 
-from pyqueue_sql.cli.common import emit, nothing, schema_option, url_option
+from pyqueue_sql.cli.common import ask, emit, nothing, schema_option, url_option, yes_option
 from pyqueue_sql.schema.frozen import DIALECTS
 
 optional_url = click.option(
@@ -39,6 +43,13 @@ def _need(url: str | None, sql: bool) -> str:
     return url or ""
 
 
+def _print(what: Callable[..., object], url: str | None, **options: Any) -> None:
+    """Print statements, in UTF-8 whatever the locale: they say themselves that they are."""
+    output = io.StringIO()
+    what(url, sql=True, output=output, **options)
+    click.echo(output.getvalue().encode(), nl=False)
+
+
 @click.command()
 @click.argument("revision", default="head")
 @optional_url
@@ -66,14 +77,14 @@ def upgrade(
       pyqueue upgrade --url mysql://root@localhost/app
       pyqueue upgrade --schema queue              # in a schema of its own; on MySQL a database
       pyqueue upgrade --sql > queue.sql           # for whoever may run it
-      pyqueue upgrade --sql --dialect mysql | mysql app
+      pyqueue upgrade --sql --dialect mysql | mysql --comments app
     """
     # imported late: Alembic takes longer than most commands, and they are not to wait for it
     from pyqueue_sql.schema import migrate
 
     where = _need(url, sql)
     if sql:
-        migrate.upgrade(url, schema=schema, revision=revision, sql=sql, dialect=dialect, optional=optional)
+        _print(migrate.upgrade, url, schema=schema, revision=revision, dialect=dialect, optional=optional)
         return
     before = migrate.current(where, schema=schema)
     changed = migrate.upgrade(url, schema=schema, revision=revision)
@@ -88,7 +99,7 @@ def upgrade(
 @schema_option
 @sql_option
 @dialect_option
-@click.option("--yes", is_flag=True, help="Don't ask before everything is removed.")
+@yes_option
 def downgrade(
     revision: str, url: str | None, schema: str | None, sql: bool, dialect: str | None, yes: bool
 ) -> None:
@@ -102,24 +113,15 @@ def downgrade(
 
     where = _need(url, sql)
     if sql:
-        migrate.downgrade(url, schema=schema, revision=revision, sql=sql, dialect=dialect)
+        _print(migrate.downgrade, url, schema=schema, revision=revision, dialect=dialect)
         return
     before = migrate.current(where, schema=schema)
     if before is None:
         click.echo("Nothing was removed: no queue is installed here by pyqueue upgrade.", err=True)
     elif revision == "base" and not yes:
-        _ask()
+        ask("This removes the queue with all its messages.")
     migrate.downgrade(url, schema=schema, revision=revision)
     emit(revision=migrate.current(where, schema=schema))
-
-
-def _ask() -> None:
-    try:
-        click.confirm("This removes the queue with all its messages. Go on?", abort=True, err=True)
-    except click.Abort as error:
-        if isinstance(error.__context__, EOFError):
-            raise click.UsageError("Nobody is there to be asked: say --yes.") from None
-        raise
 
 
 @click.command()
@@ -148,18 +150,19 @@ def current(url: str, schema: str | None) -> None:
 def sql(dialect: str, schema: str | None, optional: bool) -> None:
     """Print what installs the queue, as one text for psql, mariadb or mysql.
 
-    `pyqueue upgrade` goes on from there.
+    `pyqueue upgrade` goes on from there. Many versions of mariadb and mysql leave out the comments in
+    routines unless they are given --comments; then the doctor finds all of them changed.
 
     \b
       pyqueue sql --dialect postgresql | psql -v ON_ERROR_STOP=1 app
       pyqueue sql --dialect postgresql --schema queue > queue.sql
-      pyqueue sql --dialect mariadb | mariadb app
-      pyqueue sql --dialect mysql --optional | mysql app
+      pyqueue sql --dialect mariadb | mariadb --comments app
+      pyqueue sql --dialect mysql --optional | mysql --comments app
     """
     from pyqueue_sql.schema import migrate
 
     kind = DIALECTS[1] if dialect == MARIADB else dialect
-    migrate.upgrade(None, schema=schema, sql=True, dialect=kind, optional=optional)
+    _print(migrate.upgrade, None, schema=schema, dialect=kind, optional=optional)
 
 
 COMMANDS = (upgrade, downgrade, current, sql)

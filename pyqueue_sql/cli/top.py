@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import sys
+
 import click
 
 from pyqueue_sql.cli.common import REFUSED, Failure, schema_option, url_option
@@ -35,6 +37,8 @@ def top(url: str, schema: str | None, interval: float, read_only: bool) -> None:
         from pyqueue_sql.top.app import Top
     except ImportError as error:
         raise Failure(f"{error.name} is needed: pip install 'pyqueue_sql[top]'", REFUSED) from None
+    if not (sys.stdin.isatty() and sys.stdout.isatty()):
+        raise Failure("a terminal is needed; see pyqueue stats and pyqueue metrics", REFUSED)
     Top(url, schema, interval, read_only).run()
 
 

@@ -6,7 +6,7 @@ import contextlib
 import functools
 import json
 from collections.abc import Generator, Iterable, Mapping, Sequence
-from typing import TYPE_CHECKING, Any, cast
+from typing import TYPE_CHECKING, Any, LiteralString, cast
 
 import psycopg
 
@@ -41,6 +41,13 @@ SEMAPHORES = 100
 SCHEDULES = 500
 STATEMENT_S = 10
 LOCK_S = 2
+LIMITS: LiteralString = """
+select set_config('statement_timeout', %s, true), set_config('lock_timeout', %s, true),
+    set_config('enable_seqscan', 'off', true), set_config('enable_bitmapscan', 'off', true),
+    set_config('enable_sort', 'off', true)
+"""
+"""Of a transaction on PostgreSQL. An index is read from its beginning up to the limit, whatever is known of
+the table."""
 RIGHTS = {"42501", 1044, 1142, 1143, 1227, 1370}
 """What the servers say to whom they don't let look."""
 
@@ -85,9 +92,14 @@ class Look:
 
     @contextlib.contextmanager
     def _cursor(self) -> Generator[Any]:
+        connection = self.connection
         try:
-            with cast("Any", self.connection).cursor() as cursor:
-                yield cursor
+            with contextlib.ExitStack() as opened:
+                if isinstance(connection, psycopg.Connection):
+                    # which ends with the transaction: a pooler may give this session to others
+                    opened.enter_context(connection.transaction())
+                    connection.execute(LIMITS, (f"{STATEMENT_S}s", f"{LOCK_S}s"))
+                yield opened.enter_context(cast("Any", connection).cursor())
         except Exception as error:
             codes = {getattr(error, "sqlstate", None), *error.args[:1]}
             said = dialect.failure(error)
@@ -391,22 +403,16 @@ def open_look(url: str, schema: str | None = None, at_most: int = AT_MOST) -> Ge
     """
     with connect(url, schema=schema) as connection:
         look = Look(connection, at_most)
-        for text in _settings(look):
-            look.run(text)
+        if isinstance(connection, psycopg.Connection):
+            connection.read_only = True
+            connection.prepare_threshold = None  # a statement is prepared in one session
+        else:
+            for text in _mysql_limits(look):
+                look.run(text)
         yield look
 
 
-def _settings(look: Look) -> Sequence[str]:
-    if not look.is_mysql:
-        return (
-            "set default_transaction_read_only = on",
-            f"set statement_timeout = '{STATEMENT_S}s'",
-            f"set lock_timeout = '{LOCK_S}s'",
-            # an index is read from its beginning up to the limit, whatever is known of the table
-            "set enable_seqscan = off",
-            "set enable_bitmapscan = off",
-            "set enable_sort = off",
-        )
+def _mysql_limits(look: Look) -> Sequence[str]:
     longest = (
         f"set session max_statement_time = {STATEMENT_S}"
         if "mariadb" in str(look.value("select version()")).lower()

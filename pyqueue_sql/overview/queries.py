@@ -129,8 +129,7 @@ cross join (select %s::bigint as now) n
     totals=TOTALS,
     workers="""
 select w.worker, w.kinds, w.started_at, w.heartbeat_at, w.timeout_seconds, w.upkeep,
-    _queue_is_alive(w.session_lock, w.session_id,
-        (w.heartbeat_at + w.timeout_seconds * 1000000)::bigint, n.now)
+    _queue_is_alive(w, n.now)
 from queue_worker w cross join (select %s::bigint as now) n order by w.worker limit %s
 """,
     semaphores=SEMAPHORES,

@@ -55,6 +55,8 @@ UNKNOWN = (
     "install the version that it comes from, or a newer one"
 )
 
+ENCODING = "set client_encoding = 'UTF8';"
+"""What psql begins with, whatever its locale says of the text."""
 THEIRS = "alembic_version"
 """The version table of an application's own migrations."""
 
@@ -100,7 +102,7 @@ def upgrade(
         sql: print the statements, and touch no database.
         dialect: what to print with `sql`, postgresql or mysql; None: that of the URL, postgresql without one.
         optional: print also what some MariaDB and MySQL servers refuse: functions, the trigger of the inbox.
-        output: where to; None: standard output.
+        output: where to, in UTF-8; None: standard output.
 
     Returns:
         What was missing or differed, on top of the steps from one revision to another; nothing with `sql`.
@@ -190,7 +192,8 @@ def _go(
     optional: bool = False,
 ) -> list[str]:
     # no URL in the configuration: what Alembic has it may print
-    config = Config(output_buffer=output or sys.stdout, attributes={"schema": schema, "optional": optional})
+    target = output or sys.stdout
+    config = Config(output_buffer=target, attributes={"schema": schema, "optional": optional})
     config.set_main_option("script_location", str(frozen.MIGRATIONS).replace("%", "%%"))
     config.set_main_option("path_separator", "newline")
     if sql:
@@ -198,6 +201,8 @@ def _go(
         scripts = ScriptDirectory.from_config(config)
         for one in revision.split(":"):
             _check(scripts, ("head", "base"), one)
+        if config.attributes["dialect"] == migrate_postgresql.DIALECT:
+            target.write(f"{ENCODING}\n\n")
         with _alembic:
             what(config, revision, sql=True)
         return []

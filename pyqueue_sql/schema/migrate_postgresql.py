@@ -47,19 +47,22 @@ and a.pid <> pg_catalog.pg_backend_pid()
 """Transactions of this database, each by a name that never comes again; everybody may see them."""
 
 
-def check_server(version: int) -> None:
-    """Refuse a server that is too old.
+def check_server(version: int, encoding: str | None) -> None:
+    """Refuse a server that is too old, and a database that can't keep every text.
 
     Args:
         version: as libpq has it, 140000 for 14.0.
+        encoding: of the database, as the server says it.
 
     Raises:
-        MigrationError: it is.
+        MigrationError: it is one of these.
     """
     if version < OLDEST_SERVER:
         raise MigrationError(
             f"PostgreSQL {OLDEST_SERVER // 10000} or later is needed, and this is {version // 10000}"
         )
+    if encoding != "UTF8":
+        raise MigrationError(f"a database of encoding UTF8 is needed, and this one has {encoding}")
 
 
 def revision(url: str, schema: str | None, table: str) -> str | None:
@@ -167,7 +170,7 @@ def _current_schema(connection: sqlalchemy.Connection) -> str:
 def _prepare(connection: sqlalchemy.Connection, schema: str | None) -> None:
     """Wait for our turn, and make the schema the current one for this transaction."""
     info: psycopg.ConnectionInfo = connection.connection.driver_connection.info  # pyright: ignore
-    check_server(info.server_version)
+    check_server(info.server_version, info.parameter_status("server_encoding"))
     name = schema or _current_schema(connection)
     run = connection.execution_options(no_parameters=True).exec_driver_sql
     run("set local lock_timeout = 0")
@@ -179,6 +182,7 @@ def _prepare(connection: sqlalchemy.Connection, schema: str | None) -> None:
     if not connection.scalar(there, {"name": name}):
         run(f"create schema {quote(name)}")
     run(f"set local search_path to {quote(name)}, pg_temp")
+    run("set local standard_conforming_strings = on")  # which our text is in
 
 
 def _refuse_intruders(connection: sqlalchemy.Connection) -> None:

@@ -19,10 +19,12 @@ from pyqueue_sql.schema import frozen, reload_mysql, reload_postgresql
 from pyqueue_sql.schema.release import release
 from pyqueue_sql.schema.routine_mysql import parse
 
-# What is created, and what views and indexes name, is looked up in one schema and no more.
+# What is created, and what views and indexes name, is looked up in one schema and no more. Texts are those of
+# the standard.
 PIN = """select pg_catalog.set_config('pyqueue.search_path', pg_catalog.current_setting('search_path'), true),
     pg_catalog.set_config('search_path',
-        pg_catalog.quote_ident(pg_catalog.current_schema()) || ', pg_temp', true)"""
+        pg_catalog.quote_ident(pg_catalog.current_schema()) || ', pg_temp', true),
+    pg_catalog.set_config('standard_conforming_strings', 'on', true)"""
 UNPIN = "select pg_catalog.set_config('search_path', pg_catalog.current_setting('pyqueue.search_path'), true)"
 VERSION_TABLE = "queue_version"
 OURS = "pyqueue_sql"

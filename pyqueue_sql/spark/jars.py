@@ -144,6 +144,7 @@ def jdbc(url: str | URL) -> tuple[str, dict[str, str]]:
 
 def _postgresql(url: str) -> tuple[str, dict[str, str]]:
     given = {name: str(value) for name, value in postgresql_settings(url, None).items()}
+    del given["client_encoding"]  # the driver's own, always
     hosts = given.pop("host", "localhost").split(",")
     ports = given.pop("port", "5432").split(",")
     if any(one.startswith(("/", "@")) for one in hosts):

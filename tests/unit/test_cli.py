@@ -6,6 +6,7 @@ import os
 import re
 import shlex
 import signal
+import socket
 import subprocess
 import sys
 import threading
@@ -240,6 +241,12 @@ def test_kinds_are_set_paused_counted_and_pruned(pyqueue: Shell, queue: Queue):
     assert pyqueue.rows("prune", "--max", "10")[0].keys() == {"pruned"}
 
 
+def test_top_wants_a_terminal(pyqueue: Shell):
+    result = pyqueue("top")
+    assert (result.exit_code, result.stdout) == (3, "")
+    assert "a terminal is needed" in result.stderr
+
+
 def test_a_terminal_gets_a_table(queue: Queue):
     queue.push("a-long-kind", "k")
     queue.push("b", "k")
@@ -340,13 +347,20 @@ def test_workers_are_shown_and_reaped(pyqueue: Shell, queue: Queue, clock: Any):
 def test_purge_and_drop_remove_what_nobody_holds(pyqueue: Shell, queue: Queue):
     queue.push_many("mail", [{"payload": n} for n in range(3)])
     (held,) = queue.reserve("mail")
-    assert pyqueue.rows("purge", "mail", "--max", "1") == [{"kind": "mail", "purged": 1}]
-    assert pyqueue.rows("purge", "mail") == [{"kind": "mail", "purged": 1}]
-    refused = pyqueue("drop", "mail")
+    for answer, code in (("n\n", 1), ("", 2)):
+        for command in (("purge", "mail"), ("purge", "mail", "--max", "1"), ("drop", "mail")):
+            asked = pyqueue(*command, lines=answer)
+            assert (asked.exit_code, asked.stdout) == (code, "")
+            assert "mail" in asked.stderr
+            assert ("--yes" in asked.stderr) == (code == 2)
+    assert len(queue.peek("mail", 10)) == 3
+    assert pyqueue.rows("purge", "mail", "--max", "1", lines="y\n") == [{"kind": "mail", "purged": 1}]
+    assert pyqueue.rows("purge", "mail", "--yes") == [{"kind": "mail", "purged": 1}]
+    refused = pyqueue("drop", "mail", "--yes")
     assert (refused.exit_code, refused.stdout) == (3, "")
     queue.ack(held.receipt or "")
     pyqueue.rows("define", "mail", "--timeout", "7")
-    assert pyqueue.rows("drop", "mail")[0]["timeout_seconds"] == 7
+    assert pyqueue.rows("drop", "mail", "--yes")[0]["timeout_seconds"] == 7
 
 
 def test_history_tells_what_ended_the_newest_first(pyqueue: Shell, queue: Queue, clock: Any):
@@ -508,6 +522,15 @@ def test_what_the_queue_refuses_is_exit_code_3_and_says_why(pyqueue: Shell):
     assert result.stderr.startswith("Error: delay_seconds")
 
 
+def test_an_address_where_metrics_cannot_be_served_is_exit_code_3():
+    with socket.create_server(("127.0.0.1", 0)) as taken:
+        port = str(taken.getsockname()[1])
+        url = "postgresql://127.0.0.1:1/app"
+        done = CliRunner().invoke(cli.main, ["metrics", "--url", url, "--port", port])
+    assert (done.exit_code, done.stdout) == (3, "")
+    assert done.stderr == f"Error: 127.0.0.1:{port}: Address already in use\n"
+
+
 def test_a_database_without_the_queue_says_how_to_get_it(pyqueue: Shell):
     result = pyqueue("reserve", "mail", "--schema", "nowhere")
     assert result.exit_code == 3
@@ -585,12 +608,12 @@ def test_the_commands_work_on_the_other_dialect(harness: Harness, tmp_path: Path
     (stats,) = pyqueue.rows("stats", "mail")
     assert (stats["paused"], stats["total"], stats["acked_total"]) == (False, 2, 1)
     assert pyqueue.rows("remove", "mail", "d") == [{"kind": "mail", "key": "d", "outcome": "removed"}]
-    assert pyqueue.rows("purge", "mail") == [{"kind": "mail", "purged": 1}]
+    assert pyqueue.rows("purge", "mail", "--yes") == [{"kind": "mail", "purged": 1}]
     pyqueue.rows("push", "photos", "--bytes", str(tmp_path / "photo"))
     (message,) = pyqueue.rows("peek", "photos")
     assert base64.b64decode(message["payload_bytes"]) == b"\0\xff'"
     assert pyqueue("prune").exit_code == 0
-    assert pyqueue("drop", "mail").exit_code == 0
+    assert pyqueue("drop", "mail", "--yes").exit_code == 0
     refused = pyqueue("push", "mail", "1", "--delay", "-1")
     assert (refused.exit_code, refused.stderr.startswith("Error: delay_seconds")) == (3, True)
     for args in (("--schema", "no_such_database"), ("--schema", "mysql")):
@@ -686,7 +709,7 @@ def test_sql_is_printed_without_a_database():
     for command in (["upgrade", "--sql"], ["downgrade", "base", "--sql"]):
         result = CliRunner().invoke(cli.main, command, env={"PYQUEUE_URL": None})
         assert result.exit_code == 0
-        assert result.stdout.startswith("BEGIN;")
+        assert result.stdout.startswith("set client_encoding = 'UTF8';\n\nBEGIN;")
         assert result.stdout.rstrip().endswith("COMMIT;")
 
 
@@ -720,3 +743,53 @@ def test_readers(harness: Harness):
     (reader,) = pyqueue.rows("readers")
     assert (reader["reader"], reader["name"], reader["behind"]) == ("billing", "orders", 0)
     assert pyqueue.rows("read-end", "billing") == [{"reader": "billing", "changed": True}]
+
+
+def streams(url: str, command: str, redirections: str, **variables: str) -> subprocess.CompletedProcess[str]:
+    """Run a command in a shell, with its streams as they say there."""
+    environment = {"PYQUEUE_URL": url, "PYTHONPATH": ":".join(sys.path), **variables}
+    return subprocess.run(
+        ["/bin/sh", "-c", f"{shlex.join(program(*command.split()))} {redirections}"],
+        env=environment,
+        capture_output=True,
+        text=True,
+        stdin=subprocess.DEVNULL,
+    )
+
+
+@pytest.mark.parametrize("variables", [{}, {"PYTHONUNBUFFERED": "1"}], ids=["buffered", "unbuffered"])
+@pytest.mark.parametrize("command", ["reserve mail", "stats", "--help", "sql --dialect mysql"])
+def test_an_answer_that_cannot_be_written_is_exit_code_3(
+    pyqueue: Shell, queue: Queue, command: str, variables: dict[str, str]
+):
+    queue.push("mail", "a", 1)
+    done = streams(pyqueue.url, command, ">/dev/full", **variables)
+    assert done.stderr == "Error: the answer can't be written: No space left on device\n"
+    assert done.returncode == 3
+
+
+@pytest.mark.parametrize("command", ["sql --dialect mysql", "--help"])
+def test_a_reader_that_was_never_there_is_no_traceback(command: str):
+    done = streams("", command, "| exec true")
+    assert (done.returncode, done.stderr) == (0, "")
+
+
+def test_nothing_is_done_where_the_answer_has_nowhere_to_go(pyqueue: Shell, queue: Queue):
+    queue.push("mail", "a", 1)
+    done = streams(pyqueue.url, "reserve mail", ">&-")
+    assert done.stderr == "Error: the answer can't be written: standard output is closed\n"
+    assert done.returncode == 3
+    assert [one.reserved_by for one in queue.peek("mail")] == [None]
+
+
+@pytest.mark.parametrize(("command", "code"), [("push mail -", 0), ("ack -", 0), ("purge mail", 2)])
+def test_closed_input_is_empty_input(pyqueue: Shell, command: str, code: int):
+    done = streams(pyqueue.url, command, "<&-")
+    assert "Traceback" not in done.stderr
+    assert done.returncode == code
+
+
+@pytest.mark.parametrize("redirections", ["2>&-", "2>&- <&-"])
+def test_where_messages_have_nowhere_to_go_exit_codes_stay(redirections: str):
+    done = streams("", "nosuch", redirections)
+    assert (done.returncode, done.stderr) == (2, "")

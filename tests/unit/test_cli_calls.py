@@ -108,7 +108,7 @@ CALLS: dict[str, Call] = {
     "peek mail --max 7 --where '{\"n\": 1}'": ("peek", ("mail",), {"max_messages": 7, "where": {"n": 1}}),
     "peek mail": ("peek", ("mail",), {}),
     "remove mail k": ("remove", ("mail", "k"), {}),
-    "purge mail --max 7": ("purge", ("mail", 7), {}),
+    "purge mail --max 7 --yes": ("purge", ("mail", 7), {}),
     "history mail --key k --max 7": ("history", ("mail", "k"), {"max_messages": 7}),
     "define mail --timeout 1 --max-attempts 2 --backoff 3 --backoff-factor 4 --backoff-max 5 --jitter 0.6"
     " --dead-letter-kind dead --dedup 7 --history 8 --log 9 --expires 10 --max-reserved 11 --rate 12"
@@ -123,7 +123,7 @@ CALLS: dict[str, Call] = {
         },
     ),
     "define mail --no-filter-index": ("define", ("mail",), {"filter_index": False}),
-    "drop mail": ("drop", ("mail",), {}),
+    "drop mail --yes": ("drop", ("mail",), {}),
     "pause mail": ("pause", ("mail",), {}),
     "resume mail": ("resume", ("mail",), {}),
     "drain mail": ("drain", ("mail",), {}),

@@ -353,6 +353,13 @@ def test_a_url_becomes_the_drivers_settings(scheme: str):
     assert mysql_settings(f"{scheme}://[::1]") == {"host": "::1", "charset": "utf8mb4"}
 
 
+@pytest.mark.parametrize("name", ["connect_timeout", "read_timeout", "write_timeout"])
+@pytest.mark.parametrize("seconds", [0, -1, 99999999999])
+def test_a_timeout_out_of_range_is_named_with_what_is_allowed(name: str, seconds: int):
+    with pytest.raises(ConnectionFailed, match=f"^{name}: must be from 1 to 31536000 seconds$"):
+        connect(f"mysql://127.0.0.1:1/app?{name}={seconds}")
+
+
 def test_other_urls_are_not_of_mysql():
     for url in ("postgresql://h/d", "host=h dbname=mysql", "mysql", "mysql+mysqldb://h/d"):
         assert not is_mysql(url)

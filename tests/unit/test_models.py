@@ -167,6 +167,12 @@ def test_a_datetime_without_a_zone_is_refused():
         plain({"scheduled_at": datetime(2026, 1, 1)})
 
 
+def test_a_number_that_is_none_is_refused_by_name():
+    for value in (float("nan"), float("inf")):
+        with pytest.raises(InvalidOption, match=f"option delay_seconds {value}: a finite number"):
+            plain({"delay_seconds": value})
+
+
 def test_json_is_short_and_not_escaped():
     assert to_json({"ä": [1, None]}) == '{"ä":[1,null]}'
 
