@@ -30,7 +30,7 @@ _DECLARES: Final = re.compile(r"(?:^ *declare\b(?:[^\n]*\n)*?[^\n]*;(?: *--[^\n]
 # The handlers are of the block that has the cursors: MySQL leaves one open that is further in.
 _SHELL: Final = """\
 begin declare v_own boolean; declare v_tries int default 0; again: loop begin
-{declares}    declare exit handler for 1213, 1020 call _queue_retry(v_own, v_tries);
+{declares}    declare exit handler for 1213, 1020, 1467 call _queue_retry(v_own, v_tries);
     declare exit handler for sqlexception begin call _queue_undo(v_own); resignal; end;
     call _queue_begin(v_own);
 {body}    call _queue_commit(v_own);

@@ -69,6 +69,7 @@ grant insert, select on queue_inbox to queue_producer; -- Spark looks at the col
 grant insert, select on queue_stage to queue_producer;
 grant select on queue_messages to queue_operator;
 grant select on queue_stats to queue_operator, queue_observer;
+grant select on queue_worker to queue_operator, queue_observer;
 grant select on queue_workers to queue_operator, queue_observer;
 grant select on queue_writes to queue_operator;
 grant select on queue_history to queue_operator;
@@ -83,8 +84,6 @@ grant select (p_kind, p_key, entry, priority, scheduled_at, scheduled_at_initial
     reserved_by, ready_kind, ready_at, due_at, max_attempts, source_kind, source_key, member, order_key)
     on delayed_queue to queue_operator, queue_observer;
 grant select (p_kind, paused, draining, dead_letter_kind) on queue_kind to queue_operator, queue_observer;
-grant select (worker, kinds, started_at, heartbeat_at, timeout_seconds, session_lock, session_id, upkeep)
-    on queue_worker to queue_operator, queue_observer;
 grant select (name, p_kind, rule, catch_up, paused, until_at, next_at, last_at) on queue_recurring to queue_operator,
     queue_observer;
 grant select (group_name, then_kind, then_key, on_dead, fail_kind, expected, closed, created_at, finished_at, failed)

@@ -93,7 +93,7 @@ revoke all on function
     _queue_instant(jsonb, text),
     _queue_integer(jsonb, text, bigint, bigint),
     _queue_intruders(oid),
-    _queue_is_alive(integer, integer, bigint, bigint),
+    _queue_is_alive(queue_worker, bigint),
     _queue_is_heard(text),
     _queue_is_huge(jsonb),
     _queue_is_receipt(text),
@@ -308,7 +308,7 @@ begin
             to queue_operator;
         grant execute on function queue_now(), queue_time(timestamptz), queue_timestamp(bigint)
             to queue_producer, queue_consumer, queue_operator, queue_observer;
-        grant execute on function _queue_is_alive(integer, integer, bigint, bigint),
+        grant execute on function _queue_is_alive(queue_worker, bigint),
             _queue_state(bigint, bigint, bigint)
             to queue_operator, queue_observer; -- a view's functions are checked against who asks
         grant execute on function queue_tick(), queue_prune(bigint), queue_reap() to queue_consumer, queue_operator;
@@ -329,15 +329,13 @@ begin
         grant insert, select on queue_inbox to queue_producer; -- Spark looks at the columns
         grant insert, select on queue_stage to queue_producer;
         grant select on queue_messages, queue_writes, queue_history, queue_schedules, queue_log to queue_operator;
-        grant select on queue_stats, queue_workers, queue_subscriptions, queue_groups, queue_semaphores,
-            queue_readers to queue_operator, queue_observer;
+        grant select on queue_stats, queue_worker, queue_workers, queue_subscriptions, queue_groups,
+            queue_semaphores, queue_readers to queue_operator, queue_observer;
         -- what a look reads (pyqueue_sql/overview): columns, so that a new one is nobody's until it stands here
         grant select (p_kind, p_key, entry, priority, scheduled_at, scheduled_at_initially, created_at, reserved_at,
             attempts, reserved_by, ready_at, due_at, max_attempts, source_kind, source_key, member, order_key)
             on delayed_queue to queue_operator, queue_observer;
         grant select (p_kind, paused, draining, dead_letter_kind) on queue_kind to queue_operator, queue_observer;
-        grant select (worker, kinds, started_at, heartbeat_at, timeout_seconds, session_lock, session_id, upkeep)
-            on queue_worker to queue_operator, queue_observer;
         grant select (name, p_kind, rule, catch_up, paused, until_at, next_at, last_at)
             on queue_recurring to queue_operator, queue_observer;
         grant select (group_name, then_kind, then_key, on_dead, fail_kind, expected, closed, created_at, finished_at,

@@ -4,6 +4,8 @@
 
 -- What views and indexes name is looked up here once and for all; routines are bound to the schema by bind.sql.
 select pg_catalog.set_config('search_path', pg_catalog.quote_ident(pg_catalog.current_schema()) || ', pg_temp', false);
+set standard_conforming_strings = on;
+set client_encoding = 'UTF8';
 
 -- nobody else may create in the schema
 \ir base/_queue_intruders.sql

@@ -8,10 +8,13 @@ from typing import TYPE_CHECKING, Any
 
 import pytest
 
-from tests.conformance.steps import receipts
+from tests.concurrency.waiting import begun
+from tests.conformance.steps import keys, receipts
 from tests.sample import chance_of
 
 if TYPE_CHECKING:
+    from collections.abc import Callable
+
     from tests.conformance.fixtures import Connect
     from tests.conformance.harness import Session
 
@@ -80,3 +83,30 @@ def test_consumers_with_overlapping_filters_get_each_message_once(
     assert set(acked) == {f"{n}" for n in range(MESSAGES)}
     again = [key for key in set(acked) if acked.count(key) > 1]
     assert all(int(key) % 10 == 0 for key in again)
+
+
+REPLACES: dict[str, Callable[[Session], object]] = {
+    "push": lambda session: session.push("job", "a", {"t": 1}, on_duplicate="replace"),
+    "push_many": lambda session: session.push_many(
+        "job", [{"key": "a", "payload": {"t": 1}}, {"key": "b", "payload": 0}], on_duplicate="replace"
+    ),
+    "publish": lambda session: session.publish("news", "a", {"t": 1}, on_duplicate="replace"),
+}
+
+
+@pytest.mark.parametrize("way", REPLACES)
+@pytest.mark.parametrize("first", ["define", "replace"])
+def test_an_index_that_comes_while_a_message_is_replaced_has_what_is_new(
+    queue: Session, connect: Connect, way: str, first: str
+) -> None:
+    queue.subscribe("news", "job")
+    queue.push("job", "a", {"t": 0})
+    calls = {"define": lambda session: session.define("job", filter_index=True), "replace": REPLACES[way]}
+    ahead = connect(autocommit=False)
+    calls.pop(first)(ahead)
+    [later] = calls.values()
+    with begun(connect(), later) as running:
+        ahead.commit()
+        running.result()
+    assert keys(queue.reserve("job", None, 1, where={"t": 0})) == []
+    assert keys(queue.reserve("job", None, 1, where={"t": 1})) == ["a"]

@@ -7,13 +7,16 @@ database's own serialization failure and is right when the transaction is tried 
 from __future__ import annotations
 
 import itertools
+import json
 import time
 from collections.abc import Callable
 from typing import TYPE_CHECKING, Any
 
+import pymysql
 import pytest
 
 from pyqueue_sql import InvalidOption, InvalidParameter, InvalidReceipt, QueueError, Refused
+from pyqueue_sql.calls import through_mysql
 from tests.concurrency.overlapping import committed
 from tests.concurrency.test_who_waits import LATE, ONCE, unchanged
 from tests.concurrency.world import World, brief, changed
@@ -452,6 +455,94 @@ def test_the_receipt_of_a_delivery_after_the_snapshot_is_good(
         [receipt] = receipts(queue.reserve(kind))
         answer, _ = committed(harness, session, lambda one, receipt=receipt: LATE[call](one, receipt))
         assert answer != "lost"
+
+
+@pytest.mark.servers("mariadb", "mysql")
+@each("call", [*(call for call in LATE if not call.startswith("extend")), "pop", "pop with history"])
+def test_what_stands_behind_what_has_come_after_the_snapshot_comes_after_its_end(
+    harness: Harness, queue: Session, call: str
+) -> None:
+    for level, turn in itertools.product(harness.snapshot_levels, ("order_key", "semaphores")):
+        kind = f"mail {next(_numbers)}"
+        options: dict[str, Any] = {turn: kind if turn == "order_key" else [kind]}
+        queue.semaphore(kind, 1)
+        if call == "pop with history":
+            queue.define(kind, history_seconds=60)
+        session = with_snapshot(harness, level)
+        for key in "ab":
+            queue.push(kind, key, 0, **options)
+        if call.startswith("pop"):
+            committed(harness, session, lambda one, kind=kind: one.pop(kind))
+        else:
+            [receipt] = receipts(queue.reserve(kind))
+            committed(harness, session, lambda one, receipt=receipt: LATE[call](one, receipt))
+        came = list[str]()
+        while found := queue.reserve(kind):
+            came += [message.key for message in found]
+            queue.ack_many(receipts(found))
+        assert "b" in came, (level, turn)
+
+
+@pytest.mark.servers("mariadb", "mysql")
+def test_a_batch_that_was_read_after_the_snapshot_is_extended_and_ended_whole(
+    harness: Harness, queue: Session
+) -> None:
+    for level in harness.snapshot_levels:
+        kind = f"mail {level}"
+        queue.semaphore(kind, 9)
+        session = with_snapshot(harness, level)
+        for key, options in {"plain": {}, "failed": {}, "guarded": {"semaphores": [kind]}}.items():
+            queue.push(kind, key, 0, **options)
+        read = queue.answer("queue_stream_reserve", kind, "1", "0", kind, "9", None)
+        [failed] = [row["receipt"] for row in read if row["p_key"] == "failed"]
+        options = json.dumps({"failed": [{"receipt": failed}]})
+
+        def end(one: Session, kind: str = kind, options: str = options) -> Any:
+            [extended] = one.answer("queue_stream_extend", f"{kind}/1", "60")
+            [done] = one.answer("queue_stream_commit", kind, "1", options)
+            return extended, done
+
+        (extended, done), _ = committed(harness, session, end)
+        assert extended == {"extended": "3", "lost": "0"}
+        assert (done["acked"], done["failed"], done["lost"]) == ("2", "1", "0")
+        assert [one.key for one in queue.peek(kind, 9)] == ["failed"]
+
+
+@pytest.mark.servers("mariadb", "mysql")
+def test_a_call_that_has_waited_too_long_leaves_no_transaction(
+    harness: Harness, queue: Session, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """MariaDB runs no handler where it is an UPDATE that waited for an index entry."""
+    monkeypatch.setattr(through_mysql, "RETRIES", 0)
+    waits, other = harness.connect(), begin(harness, "repeatable read")
+    waits.execute("set session innodb_lock_wait_timeout = 1")
+    queue.push("mail", "a", 1, delay_seconds=1)
+    assert other.reserve("mail") == []
+    time.sleep(1.1)
+    with pytest.raises(pymysql.err.OperationalError, match="Lock wait timeout"):
+        waits.reserve("mail")
+    other.rollback()
+    assert queue.remove("mail", "a") == "removed"
+    assert waits.push("mail", "a", 2).outcome == "created"
+
+
+@pytest.mark.servers("mariadb", "mysql")
+def test_a_group_and_a_semaphore_of_after_the_snapshot_are_changed(harness: Harness, queue: Session) -> None:
+    for level in harness.snapshot_levels:
+        name = f"mail {level}"
+        session = with_snapshot(harness, level)
+        queue.group(name, "after", {})
+        queue.semaphore(name, 1)
+        queue.push(name, "a", 0, semaphores=[name], group=name)
+        assert queue.reserve(name)
+
+        def change(one: Session, name: str = name) -> str:
+            one.semaphore(name, 2)
+            return one.group(name, close=True).state
+
+        answer, _ = committed(harness, session, change)
+        held = [one.held for one in queue.semaphores() if one.name == name]
+        assert (answer, held) == ("closed", [1]), level
 
 
 def outcome(call: Case, session: Session, world: World) -> object:

@@ -173,3 +173,19 @@ def test_crosswise_pairs_do_not_deadlock(queue: Session, connect: Connect) -> No
         assert len(held) == 1
         queue.ack(held[0])
     assert queue.stats("k")[0].total == 0
+
+
+@pytest.mark.servers("postgresql")
+def test_a_push_that_names_semaphores_locks_no_settings_but_for_the_first(
+    queue: Session, connect: Connect
+) -> None:
+    """queue_drop locks the settings before the messages, so that would be a deadlock."""
+    queue.semaphore("s", 1)
+    queue.push("job", "a", 1, semaphores=["s"])
+    session = connect(autocommit=False)
+    session.push("job", "b", 1, semaphores=["s"])
+    session.push("job", "a", 2, on_duplicate="replace")
+    modes = session.execute(
+        "select l.mode from pg_locks l where l.pid = pg_backend_pid() and l.relation = 'queue_kind'::regclass"
+    )
+    assert {mode for (mode,) in modes} <= {"AccessShareLock"}

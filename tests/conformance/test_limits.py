@@ -511,3 +511,19 @@ def test_what_a_session_took_ahead_of_one_kind_is_not_given_to_another(queue: Se
     clock.advance(1)
     assert [len(queue.pop("fast")) for _ in range(2)] == [1, 1]
     assert len(queue.pop("slow", 9)) == 1
+
+
+@pytest.mark.parametrize("rate", [5, 640])
+def test_who_finds_nothing_keeps_no_tokens_from_others(
+    queue: Session, connect: Connect, clock: Clock, rate: int
+) -> None:
+    """But for what a session takes ahead where the rate is high."""
+    queue.define("mail", rate_per_second=rate)
+    queue.push_many("mail", [{"key": str(number), "payload": {"tag": "x"}} for number in range(30)])
+    other, seen = connect(), 0
+    for _ in range(6):
+        clock.advance(1)
+        assert queue.reserve("mail", None, 10, where={"tag": "y"}) == []
+        assert queue.pop("mail", 10, where={"tag": "y"}) == []
+        seen += len(other.reserve("mail", None, 10))
+    assert seen == 30

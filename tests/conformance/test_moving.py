@@ -133,3 +133,13 @@ def test_two_keys_can_change_places(queue: Session) -> None:
     moves = [{"receipt": a, "to_kind": "clean", "key": "b"}, {"receipt": b, "to_kind": "clean", "key": "a"}]
     assert outcomes(queue.move_many(moves)) == ["moved", "moved"]
     assert {(m.key, m.payload) for m in queue.peek("clean")} == {("b", 1), ("a", 2)}
+
+
+def test_of_several_moves_to_one_key_the_oldest_is_first(queue: Session) -> None:
+    for _ in range(8):
+        for kind in ("a", "b"):
+            queue.push(kind, "same", kind)
+        held = [queue.reserve(kind)[0].receipt for kind in ("a", "b")]
+        moves: list[Any] = [{"receipt": one, "to_kind": "c"} for one in reversed(held)]
+        assert outcomes(queue.move_many(moves)) == ["duplicate", "moved"]
+        assert [one.payload for one in queue.pop("c")] == ["a"]

@@ -531,6 +531,35 @@ def test_D5_what_is_put_onto_one_that_has_a_permit_gives_it_to_nobody(queue: Ses
     assert states(queue, "a", "b") == ["waiting", "ready"]
 
 
+@pytest.mark.parametrize("end", ["ack", "ack_many", "nack", "expiry"])
+def test_D5_what_was_pushed_onto_one_that_lost_its_permit_is_told_of_room(
+    queue: Session, clock: Clock, end: str
+) -> None:
+    queue.define("k", max_attempts=1)
+    queue.semaphore("s", 1)
+    fill(queue, "a")
+    (late,) = hold(queue, timeout_seconds=10).values()
+    fill(queue, "a", on_duplicate="replace")
+    clock.advance(11)
+    fill(queue, "other", kind="other")
+    (given,) = hold(queue, "other").values()
+    assert queue.extend(late, 10).outcome == "lost", "its permit is somebody else's"
+    queue.ack(given)
+    assert stands(queue) == (1, 0, 0)
+    match end:
+        case "ack":
+            assert queue.ack(late).outcome == "acked"
+        case "ack_many":
+            assert outcomes(queue.ack_many([late])) == ["acked"]
+        case "nack":
+            assert queue.nack(late, final=True).outcome == "dead"
+        case _:
+            queue.reap()
+            queue.push("k", "ready", 1)
+            assert set(hold(queue)) <= {"ready", "a"}
+    assert stands(queue)[2] == 0, "it is told of the room that there is"
+
+
 def test_D5_a_lost_receipt_gives_nobody_s_permit_back(queue: Session) -> None:
     queue.semaphore("s", 2)
     fill(queue, "a", "b", "c", "d", "e")

@@ -542,3 +542,20 @@ def test_bad_options_of_a_read(queue: Session, options: dict[str, Any]) -> None:
 def test_bad_names_of_a_read(queue: Session, name: Any) -> None:
     with pytest.raises(InvalidParameter):
         queue.read(name, "r")
+
+
+def test_what_was_shown_and_not_acked_comes_again_whatever_was_read_in_between(queue: Session) -> None:
+    for kind in ("k", "busy"):
+        queue.define(kind, log_seconds=10_000_000)
+    queue.push("k", "shown")
+    assert [one.key for one in queue.read("k", "r", 9, events=["pushed"])] == ["shown"]
+    for _ in range(2):
+        queue.push_many("busy", [{"payload": number} for number in range(1100)])
+        assert queue.read("k", "r", 9, events=["moved"]) == []
+    assert queue.readers()[0].behind == 0
+    queue.push_many("busy", [{"payload": number} for number in range(1100)])
+    assert queue.read("k", "r", 9) == []
+    [shown] = queue.read("k", "r", 9, events=["pushed"])
+    assert shown.key == "shown"
+    queue.read_ack("r", shown.position)
+    assert queue.read("k", "r", 9) == []

@@ -135,7 +135,11 @@ def test_a_publish_ignores_a_key_that_is_remembered_as_a_push_does_also_where_it
     queue.ack(take(queue, "mail")[1])
     queue.push("other", "a", 2)
     assert queue.move(take(queue, "other")[1], "mail").outcome == "moved"
-    assert queue.push("mail", "a", 3, on_duplicate=on_duplicate).outcome == "ignored"
+    there = queue.peek("mail")[0].scheduled_at
+    pushed = queue.push("mail", "a", 3, on_duplicate=on_duplicate)
+    assert (pushed.outcome, pushed.scheduled_at) == ("ignored", there)
+    [published] = queue.publish("t", "a", 3, on_duplicate=on_duplicate)
+    assert (published.outcome, published.scheduled_at) == ("ignored", there)
     assert outcomes(queue.publish("t", "a", 4, on_duplicate=on_duplicate)) == ["ignored"]
     clock.advance(60)
     assert outcomes(queue.publish("t", "a", 5, on_duplicate=on_duplicate)) == ["replaced"]

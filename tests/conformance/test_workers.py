@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import time
 from typing import TYPE_CHECKING
 
 import pytest
@@ -10,6 +9,7 @@ import pytest
 from pyqueue_sql import InvalidOption, InvalidParameter, InvalidPayload, Reaped, to_datetime
 from tests.conformance.steps import keys, receipts, state, take
 from tests.rules import each
+from tests.worker.helpers import until
 
 if TYPE_CHECKING:
     from pyqueue_sql import WorkerState
@@ -39,10 +39,7 @@ def by_the_way(queue: Session) -> int:
 
 def reap_soon(queue: Session) -> list[Reaped]:
     """Reap as a worker does that is asked to, until the server has seen the end of a session."""
-    until = time.monotonic() + 30
-    while not (found := queue.reap()) and time.monotonic() < until:
-        time.sleep(0.05)
-    return found
+    return until(queue.reap)
 
 
 def of(queue: Session, worker: str) -> WorkerState:
@@ -138,6 +135,41 @@ def test_D4_a_worker_that_comes_back_in_a_new_session_lives(
     assert state(queue, "job", "a") == "reserved"
     second.close()
     assert reap_soon(queue) == [Reaped("w", 1)]
+
+
+def test_D4_a_worker_that_may_reconnect_is_not_dead_before_that(
+    queue: Session, connect: Connect, harness: Harness, clock: Clock
+) -> None:
+    lost, second = connect(), connect()
+    lost.heartbeat("w", session=True, timeout_seconds=30, reconnect_seconds=5)
+    hold(lost, "w", "a")
+    harness.terminate(lost)
+    until(lambda: not of(queue, "w").alive)
+    assert (queue.reap(), of(queue, "w").by_session, of(queue, "w").alive) == ([], False, True)
+    clock.advance(4.9)
+    assert queue.reap() == []
+    second.heartbeat("w", session=True)
+    clock.advance(100)
+    assert (queue.reap(), of(queue, "w").by_session, state(queue, "job", "a")) == ([], True, "reserved")
+    harness.terminate(second)
+    until(lambda: not of(queue, "w").alive)
+    assert queue.reap() == []
+    clock.advance(5)
+    assert queue.reap() == [Reaped("w", 1)]
+
+
+def test_D4_to_reconnect_takes_its_timeout_at_the_most(
+    queue: Session, connect: Connect, harness: Harness, clock: Clock
+) -> None:
+    lost = connect()
+    lost.heartbeat("w", session=True, timeout_seconds=10, reconnect_seconds=60)
+    harness.terminate(lost)
+    until(lambda: not of(queue, "w").alive)
+    assert queue.reap() == []
+    clock.advance(9.9)
+    assert queue.reap() == []
+    clock.advance(0.1)
+    assert queue.reap() == [Reaped("w", 0)]
 
 
 def test_D4_a_new_session_presumes_nobody_dead_by_the_way(
@@ -326,6 +358,8 @@ def test_one_without_upkeep_is_never_asked_and_stands_in_nobodys_way(queue: Sess
         ({"timeout_seconds": 0.5}, InvalidOption),
         ({"timeout_seconds": 86401}, InvalidOption),
         ({"session": 1}, InvalidOption),
+        ({"reconnect_seconds": -1}, InvalidOption),
+        ({"reconnect_seconds": 86401}, InvalidOption),
         ({"stop": "yes"}, InvalidOption),
         ({"unknown": 1}, InvalidOption),
         ({"kinds": []}, InvalidParameter),

@@ -146,8 +146,7 @@ class Machine:
     def push(self, draw: Draw, kind: str, key: str) -> None:
         options = draw.push_options(self.open_groups(finished_too=draw.random() < 0.1))
         content = self.content(draw, options)
-        remembered = self.model.remembers(kind, key)
-        if remembered is None:
+        if self.model.remembers(kind, key) is None:
             return
 
         def server() -> tuple[str, int | None]:
@@ -159,7 +158,8 @@ class Machine:
 
         def model() -> tuple[str, int | None]:
             outcome = self.model.push(kind, key, content, options)
-            return outcome, None if remembered else self.model.entries[kind, key].scheduled_at
+            there = self.model.entries.get((kind, key))  # none where the key is only remembered
+            return outcome, there and there.scheduled_at
 
         agree(server, model)
         self.touched(kind)

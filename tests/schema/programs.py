@@ -55,7 +55,8 @@ def mariadb(url: str) -> tuple[list[str], dict[str, str]]:
             left_out("mariadb", str(error))
     there = make_url(url)
     command += [f"--host={there.host}", f"--port={there.port}", f"--user={there.username}"]
-    command += [f"--password={there.password or ''}", "--skip-ssl", "--protocol=tcp", there.database or ""]
+    command += [f"--password={there.password or ''}", "--skip-ssl", "--protocol=tcp"]
+    command += ["--comments", there.database or ""]
     return command, environment
 
 

@@ -5,6 +5,7 @@ import sys
 import time
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
+from urllib.parse import urlencode
 
 import psycopg
 import pytest
@@ -14,6 +15,7 @@ from alembic.autogenerate import compare_metadata
 from alembic.config import Config
 from alembic.runtime.migration import MigrationContext
 from psycopg import sql
+from psycopg.conninfo import conninfo_to_dict, make_conninfo
 from sqlalchemy.pool import NullPool
 
 from pyqueue_sql import MigrationError, Queue
@@ -235,8 +237,52 @@ def test_roles_stay_while_they_are_used_and_go_with_the_last_installation():
 @pytest.mark.parametrize("version", [90624, 139999])
 def test_an_old_server_is_refused(version: int):
     with pytest.raises(MigrationError, match="PostgreSQL 14 or later"):
-        migrate_postgresql.check_server(version)
-    migrate_postgresql.check_server(140000)
+        migrate_postgresql.check_server(version, "UTF8")
+    migrate_postgresql.check_server(140000, "UTF8")
+
+
+@pytest.mark.parametrize("encoding", ["LATIN1", "SQL_ASCII"])
+def test_a_database_that_can_not_keep_every_text_is_refused(empty_url: str, encoding: str):
+    name = f"of_{encoding.lower()}"
+    with connect(empty_url) as connection:
+        connection.execute(
+            sql.SQL("create database {} encoding {} locale 'C' template template0").format(
+                sql.Identifier(name), sql.Literal(encoding)
+            )
+        )
+        try:
+            there = make_conninfo(empty_url, dbname=name)
+            url = f"postgresql:///?{urlencode(conninfo_to_dict(there))}"
+            with pytest.raises(MigrationError, match=f"encoding UTF8 is needed, and this one has {encoding}"):
+                migrate.upgrade(url)
+        finally:
+            connection.execute(sql.SQL("drop database {} with (force)").format(sql.Identifier(name)))
+
+
+@pytest.mark.parametrize("encoding", ["LATIN1", "SQL_ASCII"])
+def test_what_a_database_says_of_clients_is_not_for_ours(empty_url: str, encoding: str):
+    with connect(empty_url) as connection:
+        name = connection.info.dbname
+        connection.execute(sql.SQL("alter database {} set client_encoding = {}").format(
+            sql.Identifier(name), sql.Literal(encoding)))  # fmt: skip
+    migrate.upgrade(empty_url)
+    with connect(empty_url) as connection:
+        queue = Queue(connection)
+        queue.push("mail", "\u20ac", {"a": "\u20ac"})
+        assert [(one.key, one.payload) for one in queue.reserve("mail")] == [("\u20ac", {"a": "\u20ac"})]
+
+
+def test_a_database_whose_texts_are_not_those_of_the_standard_gets_the_queue(empty_url: str):
+    with connect(empty_url) as connection:
+        connection.execute(
+            sql.SQL("alter database {} set standard_conforming_strings = off").format(
+                sql.Identifier(connection.info.dbname)
+            )
+        )
+    migrate.upgrade(empty_url)
+    with connect(empty_url) as connection:
+        Queue(connection).push("mail", "a\\b'", {"a": "\\"})
+        assert [(one.key, one.payload) for one in Queue(connection).pop("mail")] == [("a\\b'", {"a": "\\"})]
 
 
 def test_mariadb_and_mysql_want_their_driver(monkeypatch: pytest.MonkeyPatch):

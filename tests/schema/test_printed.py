@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+import subprocess
+import sys
+
 import pytest
 from click.testing import CliRunner
 
@@ -18,8 +21,11 @@ def printed(*options: str) -> str:
     return done.stdout
 
 
-@pytest.mark.parametrize("schema", [None, "queue"])
-def test_psql_takes_what_is_printed(empty_url: str, schema: str | None):
+@pytest.mark.parametrize(("schema", "encoding"), [(None, "UTF8"), ("queue", "UTF8"), (None, "LATIN1")])
+def test_psql_takes_what_is_printed(
+    empty_url: str, schema: str | None, encoding: str, monkeypatch: pytest.MonkeyPatch
+):
+    monkeypatch.setenv("PGCLIENTENCODING", encoding)
     feed(empty_url, printed("--dialect", "postgresql", *(("--schema", schema) if schema else ())))
     found = rows(empty_url, DEFINITIONS, schema)
     assert migrate.current(empty_url, schema=schema) == HEAD
@@ -28,6 +34,13 @@ def test_psql_takes_what_is_printed(empty_url: str, schema: str | None):
     migrate.upgrade(empty_url, schema=schema)
     assert found == rows(empty_url, DEFINITIONS, schema)
     assert len(found) > 50
+
+
+def test_it_is_in_utf_8_whatever_the_locale(monkeypatch: pytest.MonkeyPatch):
+    code = "from pyqueue_sql.cli import main; main(['sql', '--dialect', 'postgresql'])"
+    monkeypatch.setenv("PYTHONIOENCODING", "latin-1")
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, check=True)
+    assert done.stdout.decode() == printed("--dialect", "postgresql")
 
 
 def test_the_dialect_has_to_be_said():

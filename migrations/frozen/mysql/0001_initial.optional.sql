@@ -292,6 +292,8 @@ grant select on queue_messages to queue_operator;
 --;
 grant select on queue_stats to queue_operator, queue_observer;
 --;
+grant select on queue_worker to queue_operator, queue_observer;
+--;
 grant select on queue_workers to queue_operator, queue_observer;
 --;
 grant select on queue_writes to queue_operator;
@@ -316,9 +318,6 @@ grant select (p_kind, p_key, entry, priority, scheduled_at, scheduled_at_initial
     on delayed_queue to queue_operator, queue_observer;
 --;
 grant select (p_kind, paused, draining, dead_letter_kind) on queue_kind to queue_operator, queue_observer;
---;
-grant select (worker, kinds, started_at, heartbeat_at, timeout_seconds, session_lock, session_id, upkeep)
-    on queue_worker to queue_operator, queue_observer;
 --;
 grant select (name, p_kind, rule, catch_up, paused, until_at, next_at, last_at) on queue_recurring to queue_operator,
     queue_observer;

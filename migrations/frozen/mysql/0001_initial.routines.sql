@@ -642,7 +642,7 @@ create procedure _queue_retry(in in_own boolean, inout out_tries int)
     comment 'What a call does that the server has chosen as the victim of a deadlock: in a transaction of its own it is
 made again, since all of it has been undone; in the caller''s the caller has to begin again. So where MariaDB has
 innodb_snapshot_isolation on, the default from 11.6 on, and a row has changed that a statement waited for (1020): that
-undoes the transaction just the same.
+undoes the transaction just the same. A victim that waits to number what it writes down is told so by 1467 on MariaDB.
 in_own: see _queue_begin. out_tries: how often it was tried; 20 times at the most.
 Errors: the server''s 1213, where it can''t be made again.
 differs: only here, see _queue_begin.'
@@ -1151,7 +1151,9 @@ begin
             select max(d.ended_at) into v_ended_at from queue_dedup d
             where d.p_kind = in_kind and d.p_key = in_key lock in share mode;
             if v_ended_at > in_since then
-                set out_scheduled_at = null, out_outcome = 'ignored';
+                set out_outcome = 'ignored'; -- also where it came back, by a move, say
+                select max(q.scheduled_at) into out_scheduled_at from delayed_queue q
+                where q.p_kind = in_kind and q.p_key = in_key;
                 leave put;
             end if;
         end if;
@@ -1524,6 +1526,7 @@ begin
         set v_follows = json_contains_path(in_messages, 'one', '$[*].group', '$[*].order_key', '$[*].semaphores');
     end if;
     set v_follows = v_follows or json_contains_path(in_options, 'one', '$.group', '$.order_key', '$.semaphores');
+    set v_filter = v_filter or locate('r', out_outcomes) > 0; -- who had to wait asks anew
     if v_follows or v_filter or v_logs then
         /*M!100600 set statement group_concat_max_len = 1000000000 for */ select json_arrayagg(json_array(s.entry + 0, s.event, s.group_name)),
             json_arrayagg(if(s.event = 'pushed', s.entry + 0, null)) into v_list, v_created
@@ -1605,7 +1608,7 @@ begin
     declare v_scheduled_at bigint;
     declare v_outcome varchar(10) character set utf8mb4;
     begin declare v_own boolean; declare v_tries int default 0; again: loop begin
-        declare exit handler for 1213, 1020 call _queue_retry(v_own, v_tries);
+        declare exit handler for 1213, 1020, 1467 call _queue_retry(v_own, v_tries);
         declare exit handler for sqlexception begin call _queue_undo(v_own); resignal; end;
         call _queue_begin(v_own);
         call _queue_check_payload(in_payload, 'payload');
@@ -1628,7 +1631,7 @@ begin
     declare v_scheduled_at bigint;
     declare v_outcome varchar(10) character set utf8mb4;
     begin declare v_own boolean; declare v_tries int default 0; again: loop begin
-        declare exit handler for 1213, 1020 call _queue_retry(v_own, v_tries);
+        declare exit handler for 1213, 1020, 1467 call _queue_retry(v_own, v_tries);
         declare exit handler for sqlexception begin call _queue_undo(v_own); resignal; end;
         call _queue_begin(v_own);
         if in_payload_bytes is null then
@@ -1660,7 +1663,7 @@ begin
     declare v_outcomes, v_made longtext character set ascii;
     begin declare v_own boolean; declare v_tries int default 0; again: loop begin
         declare v_now bigint;
-        declare exit handler for 1213, 1020 call _queue_retry(v_own, v_tries);
+        declare exit handler for 1213, 1020, 1467 call _queue_retry(v_own, v_tries);
         declare exit handler for sqlexception begin call _queue_undo(v_own); resignal; end;
         call _queue_begin(v_own);
         set v_outcomes = null, v_made = null;
@@ -1844,7 +1847,7 @@ from the start took; due, due_newer, due_older: where the timetable begins, and 
 priority, negated), place, newer and older (its marks). Times are microseconds, the first three of _queue_ticks.
 differs: no look back in steps, and no notes of the ends of holds: see docs/adr/0003-mariadb-and-mysql.md.'
 begin
-    declare v_path varchar(1000) character set ascii default concat('$.k', hex(concat(database(), '.', in_kind)));
+    declare v_path varchar(1200) character set ascii default concat('$.k', hex(concat(database(), '.', in_kind)));
     declare v_cursor longtext character set utf8mb4;
     declare v_start, v_found, v_took, v_low, v_due, v_first, v_turn bigint;
     declare v_from varchar(6) character set ascii default 'start';
@@ -1966,7 +1969,7 @@ inside of a procedure.'
 begin
     declare v_until, v_looked, v_tokens bigint;
     declare v_timeout, v_given decimal(30,6) default null;
-    declare v_most, v_number, v_expired, v_limit, v_part int;
+    declare v_most, v_number, v_expired, v_limit int;
     declare v_none, v_rate decimal(30,6);
     declare v_slots longtext character set ascii;
     declare v_paused, v_guarded, v_restricted boolean default false;
@@ -2005,7 +2008,7 @@ begin
         call _queue_use(in_kind, v_expires, in_now);
     end if;
     if not v_paused and coalesce(v_limit, v_rate) is not null then
-        call _queue_admit(in_kind, v_limit, v_rate, in_now, v_max, v_slots, v_tokens, v_part);
+        call _queue_admit(in_kind, v_limit, v_rate, in_now, v_max, v_slots, v_tokens);
     end if;
     if not v_paused and v_max > 0 then
         call _queue_groups_due(in_now, v_looked);
@@ -2036,7 +2039,7 @@ begin
             end if;
         end if;
         if v_rate is not null then
-            call _queue_admitted(in_kind, v_rate, v_number, v_tokens, v_part);
+            call _queue_admitted(in_kind, v_rate, v_number, v_tokens, in_now);
         end if;
         if v_expired > 0 then
             insert into queue_count (id, p_kind, expired) values (uuid_short(), in_kind, v_expired);
@@ -2231,7 +2234,7 @@ end;
 -- calls: _queue_ticks
 drop procedure if exists _queue_take_onward;
 --;
-create procedure _queue_take_onward(in in_kind text character set utf8mb4 collate /*!80017 utf8mb4_0900_bin *//*M!100600 utf8mb4_nopad_bin */, in in_path varchar(1000) character set ascii,
+create procedure _queue_take_onward(in in_kind text character set utf8mb4 collate /*!80017 utf8mb4_0900_bin *//*M!100600 utf8mb4_nopad_bin */, in in_path varchar(1200) character set ascii,
     in in_start bigint, in in_now bigint, in in_most int, out out_entry bigint, out out_expired boolean,
     out out_slots int, out out_done boolean)
     comment '_queue_take for one message, where the session keeps a cursor of the kind, with one priority in use.
@@ -2317,7 +2320,7 @@ begin
     declare v_entry bigint;
     declare v_seed varchar(64) character set ascii;
     begin declare v_own boolean; declare v_tries int default 0; again: loop begin
-        declare exit handler for 1213, 1020 call _queue_retry(v_own, v_tries);
+        declare exit handler for 1213, 1020, 1467 call _queue_retry(v_own, v_tries);
         declare exit handler for sqlexception begin call _queue_undo(v_own); resignal; end;
         call _queue_begin(v_own);
         call _queue_reserve(in_kind, in_worker, in_max_messages, in_options, v_entry, v_entries, v_seed);
@@ -2387,7 +2390,7 @@ begin
     declare v_outcome longtext character set ascii;
     declare continue handler for not found begin end;
     begin declare v_own boolean; declare v_tries int default 0; again: loop begin
-        declare exit handler for 1213, 1020 call _queue_retry(v_own, v_tries);
+        declare exit handler for 1213, 1020, 1467 call _queue_retry(v_own, v_tries);
         declare exit handler for sqlexception begin call _queue_undo(v_own); resignal; end;
         call _queue_begin(v_own);
         call queue_now(v_now);
@@ -2435,7 +2438,7 @@ begin
                 straight_join delayed_queue q force index (primary) on q.entry = r.entry and q.secret = unhex(r.secret)
                     and q.reserved_by is not null
             order by r.entry for update /*!80000 of q */;
-        declare exit handler for 1213, 1020 call _queue_retry(v_own, v_tries);
+        declare exit handler for 1213, 1020, 1467 call _queue_retry(v_own, v_tries);
         declare exit handler for sqlexception begin call _queue_undo(v_own); resignal; end;
         call _queue_begin(v_own);
         call queue_now(v_now);
@@ -2526,7 +2529,7 @@ begin
         declare v_outcomes longtext character set ascii;
         declare v_outcome varchar(10) character set utf8mb4;
         declare v_number int default 0;
-        declare exit handler for 1213, 1020 call _queue_retry(v_own, v_tries);
+        declare exit handler for 1213, 1020, 1467 call _queue_retry(v_own, v_tries);
         declare exit handler for sqlexception begin call _queue_undo(v_own); resignal; end;
         call _queue_begin(v_own);
         set v_entry = null, v_entries = null, v_seed = null;
@@ -2593,7 +2596,7 @@ end;
 --;
 drop procedure if exists _queue_shared_cursor;
 --;
-create procedure _queue_shared_cursor(in in_kind text character set utf8mb4 collate /*!80017 utf8mb4_0900_bin *//*M!100600 utf8mb4_nopad_bin */, in in_path varchar(1000) character set ascii,
+create procedure _queue_shared_cursor(in in_kind text character set utf8mb4 collate /*!80017 utf8mb4_0900_bin *//*M!100600 utf8mb4_nopad_bin */, in in_path varchar(1200) character set ascii,
     in in_start bigint, in in_now bigint)
     comment 'Takes over the cursor that another session left, for a session that has none yet for this kind; nothing
 where there is none, or it is of the future.
@@ -2622,7 +2625,7 @@ end;
 -- changes: queue_cursor
 drop procedure if exists _queue_keep_cursor;
 --;
-create procedure _queue_keep_cursor(in in_kind text character set utf8mb4 collate /*!80017 utf8mb4_0900_bin *//*M!100600 utf8mb4_nopad_bin */, in in_path varchar(1000) character set ascii,
+create procedure _queue_keep_cursor(in in_kind text character set utf8mb4 collate /*!80017 utf8mb4_0900_bin *//*M!100600 utf8mb4_nopad_bin */, in in_path varchar(1200) character set ascii,
     in in_cursor longtext character set utf8mb4, in in_from varchar(6) character set ascii, in in_start bigint,
     in in_took bigint, in in_max int, in in_entries longtext character set utf8mb4, in in_now bigint)
     comment 'Brings the cursor of a session up to date after a scan, or forgets it where a scan from the start has
@@ -3511,9 +3514,11 @@ begin
             for update /*!80000 of q */) d;
     end if;
     if v_each then
-        /*M!100600 set statement group_concat_max_len = 1000000000 for */ select json_arrayagg(json_array(q.p_kind, q.order_key)) into v_lines
-        from json_table(in_entries, '$[*]' columns (entry bigint path '$')) j
-            straight_join delayed_queue q force index (primary) on q.entry = j.entry and q.order_key is not null;
+        /*M!100600 set statement group_concat_max_len = 1000000000 for */ select json_arrayagg(json_array(l.p_kind, l.order_key)) into v_lines
+        from (select q.p_kind, q.order_key
+            from json_table(in_entries, '$[*]' columns (entry bigint path '$')) j
+                straight_join delayed_queue q force index (primary) on q.entry = j.entry and q.order_key is not null
+            for update /*!80000 of q */) l;
         if v_lines is not null then -- in their order, as everywhere: each by itself would be in that of the entries
             select count(*) into v_entry
             from (
@@ -3554,12 +3559,18 @@ begin
             straight_join delayed_queue q force index (primary) on q.entry = j.entry and q.order_key is null
                 and q.semaphores is null;
         if row_count() < json_length(in_entries) then -- the others stand in lines, or have permits
-            /*M!100600 set statement group_concat_max_len = 1000000000 for */ select json_arrayagg(json_array(q.p_kind, q.order_key, q.entry)) into v_lines
-            from json_table(in_entries, '$[*]' columns (entry bigint path '$')) j
-                straight_join delayed_queue q force index (primary) on q.entry = j.entry and q.order_key is not null;
-            /*M!100600 set statement group_concat_max_len = 1000000000 for */ select json_arrayagg(q.entry) into v_guarded
-            from json_table(in_entries, '$[*]' columns (entry bigint path '$')) j
-                straight_join delayed_queue q force index (primary) on q.entry = j.entry and q.semaphores is not null;
+            -- read with a lock, because an old snapshot may not have them
+            /*M!100600 set statement group_concat_max_len = 1000000000 for */ select json_arrayagg(json_array(l.p_kind, l.order_key, l.entry)) into v_lines
+            from (select q.p_kind, q.order_key, q.entry
+                from json_table(in_entries, '$[*]' columns (entry bigint path '$')) j
+                    straight_join delayed_queue q force index (primary) on q.entry = j.entry and q.order_key is not null
+                for update /*!80000 of q */) l;
+            /*M!100600 set statement group_concat_max_len = 1000000000 for */ select json_arrayagg(l.entry) into v_guarded
+            from (select q.entry
+                from json_table(in_entries, '$[*]' columns (entry bigint path '$')) j
+                    straight_join delayed_queue q force index (primary) on q.entry = j.entry
+                        and q.semaphores is not null
+                for update /*!80000 of q */) l;
             /*M!100600 set statement sql_safe_updates = 0 for */ delete q from json_table(in_entries, '$[*]' columns (entry bigint path '$')) j
                 straight_join delayed_queue q force index (primary) on q.entry = j.entry;
         end if;
@@ -3675,7 +3686,7 @@ Where the idea comes from: Keuss''s pipelines, with their direct, choice and sin
 begin
     declare v_outcome varchar(10) character set utf8mb4;
     begin declare v_own boolean; declare v_tries int default 0; again: loop begin
-        declare exit handler for 1213, 1020 call _queue_retry(v_own, v_tries);
+        declare exit handler for 1213, 1020, 1467 call _queue_retry(v_own, v_tries);
         declare exit handler for sqlexception begin call _queue_undo(v_own); resignal; end;
         call _queue_begin(v_own);
         call _queue_ack(in_receipt, in_options, v_outcome);
@@ -3699,7 +3710,7 @@ Locks: as queue_ack, all in the order of their entries.'
 begin
     declare v_outcomes longtext character set ascii;
     begin declare v_own boolean; declare v_tries int default 0; again: loop begin
-        declare exit handler for 1213, 1020 call _queue_retry(v_own, v_tries);
+        declare exit handler for 1213, 1020, 1467 call _queue_retry(v_own, v_tries);
         declare exit handler for sqlexception begin call _queue_undo(v_own); resignal; end;
         call _queue_begin(v_own);
         call _queue_ack_many(in_receipts, in_options, v_outcomes);
@@ -3739,7 +3750,7 @@ begin
     declare v_secret binary(16);
     declare v_outcome varchar(10) character set utf8mb4;
     begin declare v_own boolean; declare v_tries int default 0; again: loop begin
-        declare exit handler for 1213, 1020 call _queue_retry(v_own, v_tries);
+        declare exit handler for 1213, 1020, 1467 call _queue_retry(v_own, v_tries);
         declare exit handler for sqlexception begin call _queue_undo(v_own); resignal; end;
         call _queue_begin(v_own);
         call _queue_receipt(in_receipt, v_entry, v_secret);
@@ -3778,7 +3789,7 @@ begin
                 place int path '$[2]')) r
                 straight_join delayed_queue q force index (primary) on q.entry = r.entry and q.secret = unhex(r.secret)
             order by q.p_key, q.p_kind for update /*!80000 of q */;
-        declare exit handler for 1213, 1020 call _queue_retry(v_own, v_tries);
+        declare exit handler for 1213, 1020, 1467 call _queue_retry(v_own, v_tries);
         declare exit handler for sqlexception begin call _queue_undo(v_own); resignal; end;
         call _queue_begin(v_own);
         call queue_now(v_now);
@@ -3831,7 +3842,7 @@ begin
     declare v_key text character set utf8mb4 collate /*!80017 utf8mb4_0900_bin *//*M!100600 utf8mb4_nopad_bin */;
     declare v_outcome varchar(10) character set utf8mb4;
     begin declare v_own boolean; declare v_tries int default 0; again: loop begin
-        declare exit handler for 1213, 1020 call _queue_retry(v_own, v_tries);
+        declare exit handler for 1213, 1020, 1467 call _queue_retry(v_own, v_tries);
         declare exit handler for sqlexception begin call _queue_undo(v_own); resignal; end;
         call _queue_begin(v_own);
         call queue_now(v_now);
@@ -3903,9 +3914,8 @@ begin
                     select t.place, t.move
                     from json_table(in_moves, '$[*]' columns (place for ordinality, move json path '$')) t
                     limit 10000) m on m.place = o.place
-            order by o.p_key collate /*!80017 utf8mb4_0900_bin *//*M!100600 utf8mb4_nopad_bin */,
-                o.to_kind collate /*!80017 utf8mb4_0900_bin *//*M!100600 utf8mb4_nopad_bin */;
-        declare exit handler for 1213, 1020 call _queue_retry(v_own, v_tries);
+            order by o.p_key collate /*!80017 utf8mb4_0900_bin *//*M!100600 utf8mb4_nopad_bin */, o.to_kind collate /*!80017 utf8mb4_0900_bin *//*M!100600 utf8mb4_nopad_bin */, o.entry;
+        declare exit handler for 1213, 1020, 1467 call _queue_retry(v_own, v_tries);
         declare exit handler for sqlexception begin call _queue_undo(v_own); resignal; end;
         call _queue_begin(v_own);
         call queue_now(v_now);
@@ -3971,7 +3981,7 @@ begin
     declare v_outcome varchar(10) character set utf8mb4;
     declare continue handler for not found begin end;
     begin declare v_own boolean; declare v_tries int default 0; again: loop begin
-        declare exit handler for 1213, 1020 call _queue_retry(v_own, v_tries);
+        declare exit handler for 1213, 1020, 1467 call _queue_retry(v_own, v_tries);
         declare exit handler for sqlexception begin call _queue_undo(v_own); resignal; end;
         call _queue_begin(v_own);
         call queue_now(v_now);
@@ -4013,7 +4023,7 @@ begin
             select q.entry from delayed_queue q force index (delayed_queue_key)
             where q.p_kind = in_kind and (q.reserved_at is null or q.scheduled_at <= v_now)
             order by q.p_kind, q.p_key limit v_most for update skip locked;
-        declare exit handler for 1213, 1020 call _queue_retry(v_own, v_tries);
+        declare exit handler for 1213, 1020, 1467 call _queue_retry(v_own, v_tries);
         declare exit handler for sqlexception begin call _queue_undo(v_own); resignal; end;
         call _queue_begin(v_own);
         call queue_now(v_now);
@@ -4069,7 +4079,7 @@ begin
                     and (q.reserved_at is null or q.scheduled_at <= v_now)
                 order by q.p_kind, q.p_key limit v_most for update skip locked) d
             order by d.source_key, d.source_kind, d.p_key;
-        declare exit handler for 1213, 1020 call _queue_retry(v_own, v_tries);
+        declare exit handler for 1213, 1020, 1467 call _queue_retry(v_own, v_tries);
         declare exit handler for sqlexception begin call _queue_undo(v_own); resignal; end;
         call _queue_begin(v_own);
         call queue_now(v_now);
@@ -4137,7 +4147,7 @@ begin
         declare v_list longtext character set utf8mb4;
         declare v_draining, v_filter, v_logs boolean;
         declare continue handler for not found begin end;
-        declare exit handler for 1213, 1020 call _queue_retry(v_own, v_tries);
+        declare exit handler for 1213, 1020, 1467 call _queue_retry(v_own, v_tries);
         declare exit handler for sqlexception begin call _queue_undo(v_own); resignal; end;
         call _queue_begin(v_own);
         set v_went = null, v_looked = null;
@@ -5169,30 +5179,32 @@ begin
     declare v_place int;
     declare v_missing, v_names, v_all, v_locked longtext character set utf8mb4;
     declare v_lacks varchar(100) character set utf8mb4 collate /*!80017 utf8mb4_0900_bin *//*M!100600 utf8mb4_nopad_bin */;
-    declare v_held boolean;
+    declare v_held, v_needs boolean;
     declare c cursor for
-        select q.entry, j.place, q.semaphores, q.reserved_by is not null, (
-            select json_arrayagg(m.name)
-                from json_table(q.semaphores, '$[*]' columns (name varchar(100) character set utf8mb4 collate /*!80017 utf8mb4_0900_bin *//*M!100600 utf8mb4_nopad_bin */ path '$')) m
-            where q.source_kind is null and in_seconds > 0 and (
-                select h.entry from queue_semaphore_permit h where h.entry = q.entry and h.name = m.name) is null)
+        select q.entry, j.place, q.semaphores, q.reserved_by is not null, q.source_kind is null and in_seconds > 0
         from json_table(in_list, '$[*]' columns (entry bigint path '$[0]', place int path '$[1]')) j
             straight_join delayed_queue q force index (primary) on q.entry = j.entry
-        order by j.entry;
+        order by j.entry for update /*!80000 of q */;
     declare continue handler for not found begin end;
-    set v_all = '[]';
-    open c; begin declare v_over boolean default false; each_c: loop
-    begin declare continue handler for not found set v_over = true; fetch c into v_entry, v_place, v_names, v_held, v_missing; end;
-    if v_over then leave each_c; end if;
-        set v_all = json_merge_preserve(v_all, coalesce(v_missing, '[]'));
-    end loop; end; close c;
-    if json_length(v_all) > 0 then
+    /*M!100600 set statement group_concat_max_len = 1000000000 for */ select json_arrayagg(m.name) into v_all
+    from json_table(in_list, '$[*]' columns (entry bigint path '$[0]')) j
+        straight_join delayed_queue q force index (primary) on q.entry = j.entry and q.source_kind is null
+        straight_join json_table(q.semaphores, '$[*]' columns (name varchar(100) character set utf8mb4 collate /*!80017 utf8mb4_0900_bin *//*M!100600 utf8mb4_nopad_bin */ path '$')) m
+        left join queue_semaphore_permit h force index (primary) on h.entry = q.entry and h.name = m.name
+    where h.entry is null and in_seconds > 0;
+    if v_all is not null then
         call _queue_permits_lock(v_all, true, v_locked);
     end if;
     open c; begin declare v_over boolean default false; each_c: loop
-    begin declare continue handler for not found set v_over = true; fetch c into v_entry, v_place, v_names, v_held, v_missing; end;
+    begin declare continue handler for not found set v_over = true; fetch c into v_entry, v_place, v_names, v_held, v_needs; end;
     if v_over then leave each_c; end if;
-        set v_lacks = null;
+        set v_lacks = null, v_missing = null;
+        if v_needs then
+            /*M!100600 set statement group_concat_max_len = 1000000000 for */ select json_arrayagg(m.name) into v_missing
+            from json_table(v_names, '$[*]' columns (name varchar(100) character set utf8mb4 collate /*!80017 utf8mb4_0900_bin *//*M!100600 utf8mb4_nopad_bin */ path '$')) m
+                left join queue_semaphore_permit h force index (primary) on h.entry = v_entry and h.name = m.name
+            where h.entry is null for update /*!80000 of h */;
+        end if;
         if v_missing is not null then
             call _queue_permits_lacking(v_missing, null, false, in_now, v_lacks);
         end if;
@@ -5234,9 +5246,9 @@ short.
 Where the idea comes from: Chapman''s semaphores.'
 begin
     begin declare v_own boolean; declare v_tries int default 0; again: loop begin
-        declare v_now, v_there, v_more bigint;
+        declare v_now, v_more bigint;
         declare v_locked, v_over longtext character set utf8mb4;
-        declare exit handler for 1213, 1020 call _queue_retry(v_own, v_tries);
+        declare exit handler for 1213, 1020, 1467 call _queue_retry(v_own, v_tries);
         declare exit handler for sqlexception begin call _queue_undo(v_own); resignal; end;
         call _queue_begin(v_own);
         call queue_now(v_now);
@@ -5250,8 +5262,7 @@ begin
             delete h from queue_semaphore_permit h where h.name = in_name;
         else
             -- made again: who holds has a permit
-            select count(*) into v_there from queue_semaphore s where s.name = in_name;
-            if v_there = 0 then
+            if not json_contains(v_locked, json_quote(in_name)) then
                 insert into queue_semaphore_permit (entry, name, until)
                 select q.entry, in_name, q.scheduled_at from delayed_queue q
                 where json_contains(q.semaphores, json_quote(in_name)) and q.source_kind is null
@@ -5524,21 +5535,23 @@ end;
 drop procedure if exists _queue_lease_tokens;
 --;
 create procedure _queue_lease_tokens(in in_kind text character set utf8mb4 collate /*!80017 utf8mb4_0900_bin *//*M!100600 utf8mb4_nopad_bin */, in in_rate decimal(30,6), in in_need int,
-    in in_now bigint, out out_got bigint, out out_part int)
+    in in_now bigint, in in_back bigint, out out_got bigint)
     comment 'Takes tokens of a kind with rate_per_second.
 in_kind: the kind. in_rate: its rate. in_need: how many are needed. in_now: the time of the call.
-Result: out_got: how many; out_part: a part that some are from.
+in_back: how many, taken before, are given back, to as many parts as it takes: none saves more than it may.
+Result: out_got: how many.
 A part saves a second of its tokens, or one and a half where that is more. Where the clock was set back it begins anew.
 Locks: the parts it takes from; those that others have locked are passed over.
-differs: on PostgreSQL a session takes some ahead (in_more) and gives back what is left (in_back), see _queue_admit.'
+differs: on PostgreSQL a session takes some ahead (in_more), see _queue_admit.'
 begin
     declare v_parts int default least(greatest(floor(in_rate), 1), 16);
     declare v_step decimal(40,6) default 1000000000 * v_parts / in_rate;
     declare v_now bigint default in_now * 1000;
+    declare v_least decimal(40,6) default v_now - greatest(1000000000, 1.5 * v_step);
     declare v_first, v_low int default floor(rand() * v_parts);
     declare v_high, v_part int default v_parts - 1;
     declare v_spent decimal(40,6);
-    declare v_taken bigint;
+    declare v_given, v_taken bigint;
     declare continue handler for not found begin end;
     set out_got = 0, v_low = v_first;
     parts: loop
@@ -5546,15 +5559,16 @@ begin
         select b.part, if(b.spent_at > v_now + 1000000000, v_now, b.spent_at) into v_part, v_spent
         from queue_bucket b force index (primary)
         where b.p_kind = in_kind and b.part between v_low and v_high
-            and (b.spent_at <= v_now - v_step or b.spent_at > v_now + 1000000000)
+            and (b.spent_at <= v_now - v_step * (1 - in_back) or b.spent_at > v_now + 1000000000)
         order by b.part limit 1 for update skip locked;
         if v_part is not null then
-            set v_spent = greatest(v_spent, v_now - greatest(1000000000, 1.5 * v_step));
+            set v_given = least(in_back, greatest(floor((v_spent - v_least + 1) / v_step), 0)); -- what it has room for
+            set v_spent = greatest(v_spent - v_step * v_given, v_least);
             set v_taken = least(floor((v_now - v_spent) / v_step), in_need - out_got);
             update queue_bucket b set b.spent_at = round(v_spent + v_step * v_taken)
                 where b.p_kind = in_kind and b.part = v_part;
-            set out_got = out_got + v_taken, out_part = v_part, v_low = v_part + 1;
-            if out_got >= in_need then
+            set out_got = out_got + v_taken, in_back = in_back - v_given, v_low = v_part + 1;
+            if out_got >= in_need and in_back = 0 then
                 leave parts;
             end if;
         elseif v_high >= v_first and v_first > 0 then
@@ -5569,12 +5583,11 @@ end;
 drop procedure if exists _queue_admit;
 --;
 create procedure _queue_admit(in in_kind text character set utf8mb4 collate /*!80017 utf8mb4_0900_bin *//*M!100600 utf8mb4_nopad_bin */, in in_most int, in in_rate decimal(30,6),
-    in in_now bigint, inout out_max int, out out_slots longtext character set ascii, out out_tokens bigint,
-    out out_part int)
+    in in_now bigint, inout out_max int, out out_slots longtext character set ascii, out out_tokens bigint)
     comment 'For how many messages of a kind with max_reserved or rate_per_second there are slots and tokens.
 in_kind: the kind. in_most, in_rate: its max_reserved and its rate_per_second, NULL: without. in_now: the time of the
 call. out_max: how many are wanted; answers how many may be taken. out_slots: the slots for them. out_tokens: how many
-tokens were taken, from out_part of the bucket.
+tokens were taken.
 Locks: as _queue_lease_tokens and _queue_slots.
 @pyqueue_slots, by kind, as in @pyqueue_cursors: the slot that the session had last, which is free once it has acked.
 differs: on PostgreSQL the tokens are a part of it there, and a session keeps some for a while; here it could write down
@@ -5585,36 +5598,33 @@ begin
     declare v_first int default if(v_place regexp '^[0-9]{1,9}$', v_place, 0);
     set out_tokens = 0;
     if in_rate is not null then
-        call _queue_lease_tokens(in_kind, in_rate, out_max, in_now, out_tokens, out_part);
+        call _queue_lease_tokens(in_kind, in_rate, out_max, in_now, 0, out_tokens);
         set out_max = least(out_max, out_tokens);
     end if;
     if in_most is not null and out_max > 0 then
         call _queue_slots(in_kind, in_most, v_first, out_max, in_now, out_slots);
         set out_max = json_length(out_slots), v_first = coalesce(json_extract(out_slots, '$[0]'), 0);
         if out_max = 0 then
-            call _queue_admitted(in_kind, in_rate, 0, out_tokens, out_part);
+            call _queue_admitted(in_kind, in_rate, 0, out_tokens, in_now);
         end if;
         set @pyqueue_slots = json_set(coalesce(@pyqueue_slots, '{}'), v_path, v_first + 0);
     end if;
 end;
 --;
--- changes: queue_bucket
+-- calls: _queue_lease_tokens
 drop procedure if exists _queue_admitted;
 --;
 create procedure _queue_admitted(in in_kind text character set utf8mb4 collate /*!80017 utf8mb4_0900_bin *//*M!100600 utf8mb4_nopad_bin */, in in_rate decimal(30,6), in in_number int,
-    in in_tokens bigint, in in_part int)
+    in in_tokens bigint, in in_now bigint)
     comment 'Gives back the tokens that were not used.
 in_kind: the kind. in_rate: its rate_per_second. in_number: how many messages were delivered. in_tokens: how many tokens
-_queue_admit took for them, in_part: from which part.
-Locks: a part of the bucket that is locked already.
+_queue_admit took for them. in_now: the time of the call.
+Locks: as _queue_lease_tokens.
 differs: on PostgreSQL it puts the deliveries in their slots, too.'
 begin
+    declare v_got bigint;
     if in_tokens > coalesce(in_number, 0) then
-        update queue_bucket b
-        set b.spent_at = b.spent_at
-            - round(1000000000 * least(greatest(floor(in_rate), 1),
-                16) / in_rate * (in_tokens - coalesce(in_number, 0)))
-        where b.p_kind = in_kind and b.part = in_part;
+        call _queue_lease_tokens(in_kind, in_rate, 0, in_now, in_tokens - coalesce(in_number, 0), v_got);
     end if;
 end;
 --;
@@ -5625,9 +5635,9 @@ drop procedure if exists _queue_group_check;
 create procedure _queue_group_check(in in_group text character set utf8mb4 collate /*!80017 utf8mb4_0900_bin *//*M!100600 utf8mb4_nopad_bin */, in in_now bigint)
     comment 'Finishes a group where all is done, or where it has failed: pushes what follows it.
 in_group: the group. in_now: the time of the call.
-Locks: the group, and where it finishes the message that has the key of the continuation.'
+Locks: the group, and where it finishes its members and the message that has the key of the continuation.'
 finishing: begin
-    declare v_closed, v_fails, v_failed boolean;
+    declare v_closed, v_fails, v_failed, v_ends boolean;
     declare v_open, v_dead, v_members, v_expected, v_delay, v_at, v_entry bigint;
     declare v_kind, v_fail_kind varchar(100) character set utf8mb4 collate /*!80017 utf8mb4_0900_bin *//*M!100600 utf8mb4_nopad_bin */;
     declare v_key varchar(200) character set utf8mb4 collate /*!80017 utf8mb4_0900_bin *//*M!100600 utf8mb4_nopad_bin */;
@@ -5644,8 +5654,14 @@ finishing: begin
     end if;
     select count(*), count(*) - count(m.done_at), count(if(m.outcome = 'dead', 1, null)) into v_members, v_open, v_dead
     from queue_group_member m force index (queue_group_member_group) where m.group_name = in_group;
-    set v_failed = v_fails and v_dead > 0;
-    if not v_failed and (v_open > 0 or not (v_closed or coalesce(v_expected <= v_members, false))) then
+    set v_failed = v_fails and v_dead > 0,
+        v_ends = v_failed or v_open = 0 and (v_closed or coalesce(v_expected <= v_members, false));
+    if v_ends and not v_failed then -- an old snapshot may not have all of them
+        select count(*) = count(l.done_at) into v_ends
+        from (select m.done_at from queue_group_member m force index (queue_group_member_group)
+            where m.group_name = in_group for update skip locked) l;
+    end if;
+    if not v_ends then
         -- of two nodes of a cluster that look at the same time, one is to look again
         update queue_group g set g.turn = g.turn + 1 where g.group_name = in_group;
         leave finishing;
@@ -5663,7 +5679,8 @@ finishing: begin
         from (
             select m.p_kind, m.p_key, m.outcome, m.result, m.error
             from queue_group_member m force index (queue_group_member_group)
-            where m.group_name = in_group and m.done_at is not null order by m.member limit 1000000000) r;
+            where m.group_name = in_group and m.done_at is not null order by m.member limit 1000000000
+            for update) r;
         set v_payload = json_merge_preserve(json_remove(v_payload, '$.results'),
             concat('{"results": ', coalesce(v_results, '[]'), '}'));
         call _queue_put(v_entry, v_kind, v_key, v_payload, null, null, v_priority, in_now, in_now + v_delay, 0, null,
@@ -6052,7 +6069,7 @@ begin
         declare v_dead longtext character set utf8mb4;
         declare v_key, v_on_dead, v_fail_kind longtext character set utf8mb4 collate /*!80017 utf8mb4_0900_bin *//*M!100600 utf8mb4_nopad_bin */;
         declare continue handler for not found begin end;
-        declare exit handler for 1213, 1020 call _queue_retry(v_own, v_tries);
+        declare exit handler for 1213, 1020, 1467 call _queue_retry(v_own, v_tries);
         declare exit handler for sqlexception begin call _queue_undo(v_own); resignal; end;
         call _queue_begin(v_own);
         call queue_now(v_now);
@@ -6078,7 +6095,7 @@ begin
                 select in_group, a.n * 8 + b.n
                 from json_table('[0, 1, 2, 3]', '$[*]' columns (n int path '$')) a
                     join json_table('[0, 1, 2, 3, 4, 5, 6, 7]', '$[*]' columns (n int path '$')) b
-                order by 2;
+                order by 2 on duplicate key update stripe = queue_group_stripe.stripe; -- unseen by an old snapshot
             end if;
             update queue_group g
             set g.then_kind = coalesce(in_then_kind, g.then_kind),
@@ -6251,7 +6268,7 @@ begin
     declare v_left, v_word, v_head, v_sketch, v_matcher, v_before text character set utf8mb4 collate /*!80017 utf8mb4_0900_bin *//*M!100600 utf8mb4_nopad_bin */;
     begin declare v_own boolean; declare v_tries int default 0; again: loop begin
         declare continue handler for 1062 set v_changed = false; -- another has come first
-        declare exit handler for 1213, 1020 call _queue_retry(v_own, v_tries);
+        declare exit handler for 1213, 1020, 1467 call _queue_retry(v_own, v_tries);
         declare exit handler for sqlexception begin call _queue_undo(v_own); resignal; end;
         call _queue_begin(v_own);
         call queue_now(v_now);
@@ -6297,7 +6314,7 @@ Locks: the subscription.'
 begin
     declare v_changed boolean;
     begin declare v_own boolean; declare v_tries int default 0; again: loop begin
-        declare exit handler for 1213, 1020 call _queue_retry(v_own, v_tries);
+        declare exit handler for 1213, 1020, 1467 call _queue_retry(v_own, v_tries);
         declare exit handler for sqlexception begin call _queue_undo(v_own); resignal; end;
         call _queue_begin(v_own);
         call _queue_check_topic(in_pattern, 'pattern');
@@ -6355,7 +6372,7 @@ begin
                 straight_join queue_kind k on k.p_kind = j.p_kind
             where k.payload_shape is not null or k.draining or k.log_seconds > 0 or k.roles is not null
                 order by k.p_kind;
-        declare exit handler for 1213, 1020 call _queue_retry(v_own, v_tries);
+        declare exit handler for 1213, 1020, 1467 call _queue_retry(v_own, v_tries);
         declare exit handler for sqlexception begin call _queue_undo(v_own); resignal; end;
         call _queue_begin(v_own);
         call queue_now(v_now);
@@ -6759,7 +6776,7 @@ begin
         declare v_rule, v_push, v_headers, v_shape, v_none longtext character set utf8mb4;
         declare v_catch_up text character set utf8mb4 collate /*!80017 utf8mb4_0900_bin *//*M!100600 utf8mb4_nopad_bin */;
         declare continue handler for not found begin end;
-        declare exit handler for 1213, 1020 call _queue_retry(v_own, v_tries);
+        declare exit handler for 1213, 1020, 1467 call _queue_retry(v_own, v_tries);
         declare exit handler for sqlexception begin call _queue_undo(v_own); resignal; end;
         call _queue_begin(v_own);
         set v_next_at = null;
@@ -6836,7 +6853,7 @@ begin
     declare v_changed boolean;
     begin declare v_own boolean; declare v_tries int default 0; again: loop begin
         declare v_kind varchar(100) character set utf8mb4 collate /*!80017 utf8mb4_0900_bin *//*M!100600 utf8mb4_nopad_bin */;
-        declare exit handler for 1213, 1020 call _queue_retry(v_own, v_tries);
+        declare exit handler for 1213, 1020, 1467 call _queue_retry(v_own, v_tries);
         declare exit handler for sqlexception begin call _queue_undo(v_own); resignal; end;
         call _queue_begin(v_own);
         call _queue_check_kind(in_name, 100, 'name');
@@ -6882,7 +6899,7 @@ begin
                 order by n.next_at limit 100) d
                 straight_join queue_recurring r force index (primary) on r.name = d.name
             where not r.paused and r.next_at <= v_now order by r.p_kind, r.name for update /*!80000 of r */ skip locked;
-        declare exit handler for 1213, 1020 call _queue_retry(v_own, v_tries);
+        declare exit handler for 1213, 1020, 1467 call _queue_retry(v_own, v_tries);
         declare exit handler for sqlexception begin call _queue_undo(v_own); resignal; end;
         call _queue_begin(v_own);
         call queue_now(v_now);
@@ -7311,7 +7328,7 @@ begin
         call _queue_fail('PQ002', 'from', v_from, 'must be oldest or now');
     end if;
     call _queue_events(in_options, v_events);
-    select r.name, r.events, r.position into v_name, out_events, out_place from queue_reader r
+    select r.name, r.events, greatest(r.position, r.looked) into v_name, out_events, out_place from queue_reader r
         where r.reader = in_reader;
     set v_ended = nullif(regexp_substr(v_events, 'acked|popped|moved|dead|removed'), '');
     select v_ended is not null and not v_events <=> out_events and not exists (
@@ -7347,8 +7364,8 @@ begin
     if v_name <> in_name then
         call _queue_fail('PQ004', 'reader', in_reader, concat('reads "', left(v_name, 40), '", see queue_read_end'));
     elseif v_events <> out_events then
-        update queue_reader r set r.events = v_events where r.reader = in_reader;
-        set out_events = v_events;
+        update queue_reader r set r.events = v_events, r.looked = 0 where r.reader = in_reader;
+        select r.events, r.position into out_events, out_place from queue_reader r where r.reader = in_reader;
     end if;
 end;
 --;
@@ -7392,7 +7409,7 @@ begin
     declare v_matcher, v_events text character set utf8mb4 collate /*!80017 utf8mb4_0900_bin *//*M!100600 utf8mb4_nopad_bin */;
     declare v_now, v_place, v_last, v_known, v_rows, v_missed bigint;
     begin declare v_own boolean; declare v_tries int default 0; again: loop begin
-        declare exit handler for 1213, 1020 call _queue_retry(v_own, v_tries);
+        declare exit handler for 1213, 1020, 1467 call _queue_retry(v_own, v_tries);
         declare exit handler for sqlexception begin call _queue_undo(v_own); resignal; end;
         call _queue_begin(v_own);
         call queue_now(v_now);
@@ -7405,7 +7422,7 @@ begin
             call _queue_read(in_name, v_matcher, v_events, v_place, v_max, v_known, v_rows, v_last);
             set v_known = coalesce(v_last, v_known);
             if v_rows = 0 and v_known > v_place + 1000 then
-                update queue_reader r set r.position = v_known where r.reader = in_reader and r.position = v_place;
+                update queue_reader r set r.looked = v_known where r.reader = in_reader and r.events = v_events;
             end if;
         end if;
         call _queue_log_missed(in_name, v_matcher, v_events, v_place, v_missed);
@@ -7462,7 +7479,7 @@ begin
     declare v_place, v_log, v_gone bigint;
     declare continue handler for not found begin end;
     begin declare v_own boolean; declare v_tries int default 0; again: loop begin
-        declare exit handler for 1213, 1020 call _queue_retry(v_own, v_tries);
+        declare exit handler for 1213, 1020, 1467 call _queue_retry(v_own, v_tries);
         declare exit handler for sqlexception begin call _queue_undo(v_own); resignal; end;
         call _queue_begin(v_own);
         call _queue_check_key(in_reader, 'reader');
@@ -7499,7 +7516,7 @@ Locks: the reader.'
 begin
     declare v_changed boolean;
     begin declare v_own boolean; declare v_tries int default 0; again: loop begin
-        declare exit handler for 1213, 1020 call _queue_retry(v_own, v_tries);
+        declare exit handler for 1213, 1020, 1467 call _queue_retry(v_own, v_tries);
         declare exit handler for sqlexception begin call _queue_undo(v_own); resignal; end;
         call _queue_begin(v_own);
         call _queue_check_key(in_reader, 'reader');
@@ -8093,17 +8110,19 @@ begin
             out_number, out_expired, out_ends);
     else
         -- what has come due and is asked for, and as much of it, goes into the line first
-        set v_due = '[]';
-        call _queue_look_due(in_kind, in_now, 1000, v_path, v_text, v_number, v_place, v_entry, v_list, v_rows);
-        if v_rows > 0 then
-            /*M!100600 set statement group_concat_max_len = 1000000000 for */ select json_arrayagg(c.entry) into v_list
-            from (
-                select q.entry from json_table(v_list, '$[*]' columns (entry bigint path '$')) j
-                    straight_join delayed_queue q force index (primary) on q.entry = j.entry
-                order by q.priority desc, q.due_at, q.entry limit 1000) c;
-            call _queue_take_candidates(in_kind, v_list, in_max, in_now, in_most, in_where, v_due, v_one, v_two,
-                v_three);
-        end if;
+        set v_due = '[]', v_rows = 1000;
+        while v_rows = 1000 and v_one < in_max do
+            call _queue_look_due(in_kind, in_now, 1000, v_path, v_text, v_number, v_place, v_entry, v_list, v_rows);
+            if v_rows > 0 then
+                /*M!100600 set statement group_concat_max_len = 1000000000 for */ select json_arrayagg(c.entry) into v_list
+                from (
+                    select q.entry from json_table(v_list, '$[*]' columns (entry bigint path '$')) j
+                        straight_join delayed_queue q force index (primary) on q.entry = j.entry
+                    order by q.priority desc, q.due_at, q.entry limit 1000) c;
+                call _queue_take_candidates(in_kind, v_list, in_max, in_now, in_most, in_where, v_due, v_one, v_two,
+                    v_three);
+            end if;
+        end while;
         set v_many = greatest(in_max, 20), v_rows = v_many, v_place = 0, v_entry = 0;
         while v_rows > 0 and out_number < in_max do
             call _queue_look_line(in_kind, in_now, v_many, v_path, v_text, v_number, v_rank, v_place, v_entry, v_list,
@@ -8622,15 +8641,16 @@ create procedure _queue_stream_held(in in_source text character set utf8mb4 coll
     in in_batch bigint, out out_list longtext character set utf8mb4, out out_number int)
     comment 'What a read, or all reads of a batch, were handed out.
 in_source: the read; or in_stream and in_batch: the batch; what isn''t asked for is NULL.
-out_list: a JSON array of [entry, secret], in the order of the entries. out_number: how many.'
+out_list: a JSON array of [entry, secret], in the order of the entries. out_number: how many.
+Locks: the parts, since an old snapshot may not have them.'
 begin
     /*M!100600 set statement group_concat_max_len = 1000000000 for */ select coalesce(json_arrayagg(json_array(s.entry, s.secret)), '[]'), count(*) into out_list, out_number
     from (
         select cast(left(r.receipt, char_length(r.receipt) - 33) as signed) as entry, right(r.receipt, 32) as secret
         from (
-            select p.receipts from queue_stream_part p where p.source = in_source
+            (select p.receipts from queue_stream_part p where p.source = in_source for update)
             union all
-            select p.receipts from queue_stream_part p where p.stream = in_stream and p.batch = in_batch) h
+            (select p.receipts from queue_stream_part p where p.stream = in_stream and p.batch = in_batch for update)) h
             straight_join json_table(h.receipts, '$[*]' columns (receipt varchar(60) character set utf8mb4 path '$')) r
         order by 1 limit 1000000000) s;
 end;
@@ -8705,8 +8725,9 @@ begin
                 select h.receipt from queue_stream_part p
                     straight_join json_table(p.receipts, '$[*]' columns (receipt varchar(60) character set utf8mb4
                         path '$')) h
-                where p.stream = in_stream and p.batch = in_batch limit 1000000000) b on b.receipt = r.receipt
-        order by q.p_key, q.p_kind;
+                where p.stream = in_stream and p.batch = in_batch limit 1000000000 for update /*!80000 of p */) b
+                on b.receipt = r.receipt
+        order by q.p_key, q.p_kind for update /*!80000 of q */;
     if json_valid(in_failed) is not true or json_type(in_failed) <> 'ARRAY' or exists (
         select 1 from json_table(in_failed, '$[*]' columns (one json path '$')) f where json_type(f.one) <> 'OBJECT')
             then
@@ -8755,7 +8776,7 @@ begin
     declare v_now, v_batch, v_part, v_pruned, v_rows bigint;
     declare v_query, v_run text character set utf8mb4 collate /*!80017 utf8mb4_0900_bin *//*M!100600 utf8mb4_nopad_bin */;
     begin declare v_own boolean; declare v_tries int default 0; again: loop begin
-        declare exit handler for 1213, 1020 call _queue_retry(v_own, v_tries);
+        declare exit handler for 1213, 1020, 1467 call _queue_retry(v_own, v_tries);
         declare exit handler for sqlexception begin call _queue_undo(v_own); resignal; end;
         call _queue_begin(v_own);
         call queue_now(v_now);
@@ -8821,7 +8842,7 @@ begin
     declare v_query, v_run, v_job text character set utf8mb4 collate /*!80017 utf8mb4_0900_bin *//*M!100600 utf8mb4_nopad_bin */;
     declare v_new boolean default true;
     begin declare v_own boolean; declare v_tries int default 0; again: loop begin
-        declare exit handler for 1213, 1020 call _queue_retry(v_own, v_tries);
+        declare exit handler for 1213, 1020, 1467 call _queue_retry(v_own, v_tries);
         declare exit handler for sqlexception begin call _queue_undo(v_own); resignal; end;
         call _queue_begin(v_own);
         call queue_now(v_now);
@@ -8858,7 +8879,7 @@ begin
     declare v_removed, v_part, v_rows bigint;
     declare continue handler for not found begin end;
     begin declare v_own boolean; declare v_tries int default 0; again: loop begin
-        declare exit handler for 1213, 1020 call _queue_retry(v_own, v_tries);
+        declare exit handler for 1213, 1020, 1467 call _queue_retry(v_own, v_tries);
         declare exit handler for sqlexception begin call _queue_undo(v_own); resignal; end;
         call _queue_begin(v_own);
         call _queue_check_key(in_job, 'job');
@@ -8920,7 +8941,7 @@ begin
     declare v_now, v_plan, v_lost bigint;
     declare v_parts longtext character set utf8mb4;
     begin declare v_own boolean; declare v_tries int default 0; again: loop begin
-        declare exit handler for 1213, 1020 call _queue_retry(v_own, v_tries);
+        declare exit handler for 1213, 1020, 1467 call _queue_retry(v_own, v_tries);
         declare exit handler for sqlexception begin call _queue_undo(v_own); resignal; end;
         call _queue_begin(v_own);
         call _queue_check_key(in_source, 'source');
@@ -8988,7 +9009,7 @@ begin
         declare v_options, v_receipts, v_entries, v_kinds longtext character set utf8mb4;
         declare v_seed varchar(64) character set ascii;
         declare continue handler for not found begin end;
-        declare exit handler for 1213, 1020 call _queue_retry(v_own, v_tries);
+        declare exit handler for 1213, 1020, 1467 call _queue_retry(v_own, v_tries);
         declare exit handler for sqlexception begin call _queue_undo(v_own); resignal; end;
         call _queue_begin(v_own);
         set v_source = null, v_list = null;
@@ -9095,7 +9116,7 @@ Locks: the parts in which something was lost.'
 begin
     declare v_lost bigint;
     begin declare v_own boolean; declare v_tries int default 0; again: loop begin
-        declare exit handler for 1213, 1020 call _queue_retry(v_own, v_tries);
+        declare exit handler for 1213, 1020, 1467 call _queue_retry(v_own, v_tries);
         declare exit handler for sqlexception begin call _queue_undo(v_own); resignal; end;
         call _queue_begin(v_own);
         call _queue_check_batch('stream', in_stream, in_batch);
@@ -9123,7 +9144,7 @@ begin
     declare v_list, v_slots longtext character set utf8mb4;
     declare v_outcomes longtext character set ascii;
     begin declare v_own boolean; declare v_tries int default 0; again: loop begin
-        declare exit handler for 1213, 1020 call _queue_retry(v_own, v_tries);
+        declare exit handler for 1213, 1020, 1467 call _queue_retry(v_own, v_tries);
         declare exit handler for sqlexception begin call _queue_undo(v_own); resignal; end;
         call _queue_begin(v_own);
         call queue_now(v_now);
@@ -9136,7 +9157,8 @@ begin
         from json_table(v_list, '$[*]'
             columns (entry bigint path '$[0]', secret char(32) character set utf8mb4 path '$[1]')) r
             straight_join delayed_queue q force index (primary) on q.entry = r.entry and q.secret = unhex(r.secret)
-                and q.reserved_by is not null;
+                and q.reserved_by is not null
+        for update /*!80000 of q */;
         /*M!100600 set statement sql_safe_updates = 0 for */ update json_table(v_list, '$[*]'
             columns (entry bigint path '$[0]', secret char(32) character set utf8mb4 path '$[1]')) r
             straight_join delayed_queue q force index (primary) on q.entry = r.entry and q.secret = unhex(r.secret)
@@ -9148,7 +9170,7 @@ begin
             columns (place for ordinality, entry bigint path '$[0]',
             secret char(32) character set utf8mb4 path '$[1]')) r
             straight_join delayed_queue q force index (primary) on q.entry = r.entry and q.secret = unhex(r.secret)
-        where q.semaphores is not null;
+        where q.semaphores is not null for update /*!80000 of q */;
         if v_slots is not null then
             set v_outcomes = repeat('l', v_number);
             call _queue_extend_with_permits(v_slots, in_seconds, v_now, v_outcomes);
@@ -9216,8 +9238,8 @@ begin
         declare v_outcomes longtext character set ascii;
         declare c cursor for
             select p.receipts from queue_stream_part p where p.stream = in_stream and p.batch = in_batch
-                order by p.source, p.part;
-        declare exit handler for 1213, 1020 call _queue_retry(v_own, v_tries);
+                order by p.source, p.part for update;
+        declare exit handler for 1213, 1020, 1467 call _queue_retry(v_own, v_tries);
         declare exit handler for sqlexception begin call _queue_undo(v_own); resignal; end;
         call _queue_begin(v_own);
         set v_new = null, v_acked = null, v_failed = null, v_lost = null, v_published = null, v_pushed = null,
@@ -9291,7 +9313,7 @@ Locks: the rows.'
 begin
     declare v_forgotten bigint;
     begin declare v_own boolean; declare v_tries int default 0; again: loop begin
-        declare exit handler for 1213, 1020 call _queue_retry(v_own, v_tries);
+        declare exit handler for 1213, 1020, 1467 call _queue_retry(v_own, v_tries);
         declare exit handler for sqlexception begin call _queue_undo(v_own); resignal; end;
         call _queue_begin(v_own);
         call _queue_check_kind(in_source, 230, 'source');
@@ -9407,7 +9429,8 @@ drop procedure if exists _queue_reap;
 create procedure _queue_reap(in in_now bigint, in in_max int, out out_reaped longtext character set utf8mb4)
     comment 'queue_reap without its transaction. Nobody is presumed dead because the server was away: whose last
 heartbeat is of another run of it, another node''s included, and who would be dead by that, or was alive by a session
-there, is judged by its heartbeat from now on, with all of its timeout; once, until it beats again.
+there, is judged by its heartbeat from now on, with all of its timeout; once, until it beats again. Who loses a session
+has reconnect_seconds for that.
 in_now: the time of the call. in_max: how many messages at the most. out_reaped: a JSON array of arrays: the worker, and
 how many of its messages were freed.
 Locks: the rows of the workers, which others may be reaping: those are passed over; the messages.'
@@ -9422,17 +9445,21 @@ begin
     declare continue handler for not found begin end;
     set out_reaped = '[]';
     call _queue_server_run(v_run);
-    -- the server was away: whoever was there before has its timeout to come back
+    -- who was there before the server was away has its timeout to come back; who lost a session, reconnect_seconds
     /*M!100600 set statement group_concat_max_len = 1000000000 for */ select json_arrayagg(o.worker) into v_away
     from (
         select w.worker from queue_worker w
         where w.server_run not in (0, v_run)
             and (w.session_lock is not null or w.heartbeat_at + w.timeout_seconds * 1000000 <= in_now)
+            or if(w.reconnect_seconds > 0 and w.session_lock is not null,
+                coalesce(is_used_lock(w.session_lock), 0) <> w.session_id, false)
         for update skip locked) o;
     if v_away is not null then
         /*M!100600 set statement sql_safe_updates = 0 for */ update json_table(v_away, '$[*]' columns (worker varchar(200) character set utf8mb4 collate /*!80017 utf8mb4_0900_bin *//*M!100600 utf8mb4_nopad_bin */ path '$')) j
             straight_join queue_worker w force index (primary) on w.worker = j.worker
-        set w.server_run = 0, w.session_lock = null, w.session_id = null, w.heartbeat_at = in_now;
+        set w.heartbeat_at = in_now
+            - if(w.server_run in (0, v_run), greatest(w.timeout_seconds - w.reconnect_seconds, 0) * 1000000, 0),
+            w.server_run = 0, w.session_lock = null, w.session_id = null;
     end if;
     workers: loop
         set v_next = null, v_worker = null, v_kinds = null;
@@ -9480,6 +9507,7 @@ default back.
 - info: what people should see of it. Allowed: an object of strings, numbers, booleans and nulls. Default: none.
 - session: the worker is alive as long as this session is, silent or not. For a session of its own, behind no pooler
   that shares sessions. Allowed: true, false. Default: false.
+- reconnect_seconds: how long it has to come back once that session has ended. Allowed: 0 to 86400. Default: 0.
 - stop: the worker leaves in good order. What it holds is left to the timeouts. Allowed: true, false. Default: false.
 - upkeep: whether it may be one that "reaps". Allowed: true, false. Default: true.
 Result: worker; alive: false once it has left; started_at, heartbeat_at and expires_at, microseconds, the last NULL
@@ -9497,37 +9525,36 @@ begin
     declare v_now, v_started, v_expires bigint;
     begin declare v_own boolean; declare v_tries int default 0; again: loop begin
         declare v_looked, v_run bigint;
-        declare v_timeout decimal(30,6);
-        declare v_seconds decimal(20,6) default 30;
-        declare v_kinds, v_info, v_new_kinds, v_new_info longtext character set utf8mb4;
-        declare v_session, v_stop, v_new_upkeep, v_several boolean;
-        declare v_upkeep boolean default true;
+        declare v_timeout, v_reconnect decimal(30,6);
+        declare v_kinds, v_info longtext character set utf8mb4;
+        declare v_session, v_stop, v_upkeep, v_several boolean;
         declare v_lock varchar(64) character set utf8mb4 default concat('pyqueue.worker.',
             left(sha2(concat(connection_id(), '.', database(), '.', in_worker), 256), 40));
         declare continue handler for not found begin end;
-        declare exit handler for 1213, 1020 call _queue_retry(v_own, v_tries);
+        declare exit handler for 1213, 1020, 1467 call _queue_retry(v_own, v_tries);
         declare exit handler for sqlexception begin call _queue_undo(v_own); resignal; end;
         call _queue_begin(v_own);
         call queue_now(v_now);
         set v_alive = null, v_started = null, v_expires = null, v_reaps = null;
         call _queue_check_key(in_worker, 'worker');
-        call _queue_check_options(in_options, 'timeout_seconds,kinds,info,session,stop,upkeep', 'options');
+        call _queue_check_options(in_options, 'timeout_seconds,kinds,info,session,reconnect_seconds,stop,upkeep',
+            'options');
         call _queue_number(in_options, 'timeout_seconds', 1, 86400, v_timeout);
+        call _queue_number(in_options, 'reconnect_seconds', 0, 86400, v_reconnect);
         if json_type(json_extract(in_options, '$.kinds')) <> 'NULL' then
-            call _queue_check_kinds(json_extract(in_options, '$.kinds'), v_new_kinds);
+            call _queue_check_kinds(json_extract(in_options, '$.kinds'), v_kinds);
         end if;
-        call _queue_check_headers(json_extract(in_options, '$.info'), 'info', v_new_info);
+        call _queue_check_headers(json_extract(in_options, '$.info'), 'info', v_info);
         call _queue_boolean(in_options, 'session', v_session);
         call _queue_boolean(in_options, 'stop', v_stop);
         call _queue_groups_due(v_now, v_looked);
-        call _queue_boolean(in_options, 'upkeep', v_new_upkeep);
+        call _queue_boolean(in_options, 'upkeep', v_upkeep);
         call _queue_server_run(v_run);
-        select w.kinds, w.info, w.timeout_seconds, w.upkeep, if(w.server_run in (0, v_run)
+        select if(w.server_run in (0, v_run)
             and if(w.session_lock is null, w.heartbeat_at + w.timeout_seconds * 1000000 <= v_now,
                 coalesce(is_used_lock(w.session_lock), 0) <> w.session_id), null, w.started_at)
-        into v_kinds, v_info, v_seconds, v_upkeep, v_started from queue_worker w where w.worker = in_worker for update;
-        set v_alive = not coalesce(v_stop, false), v_reaps = false, v_expires = null,
-            v_started = coalesce(v_started, v_now);
+        into v_started from queue_worker w where w.worker = in_worker for update;
+        set v_alive = not coalesce(v_stop, false), v_reaps = false, v_started = coalesce(v_started, v_now);
         if v_alive and v_session then -- a lock that the other nodes can't see would be no sign of life
             call _queue_several_nodes(v_several);
         end if;
@@ -9540,26 +9567,26 @@ begin
             set v_lock = null;
         end if;
         if v_alive then
-            set v_kinds = if(json_contains_path(in_options, 'one', '$.kinds'), v_new_kinds, v_kinds),
-                v_info = if(json_contains_path(in_options, 'one', '$.info'), v_new_info, v_info),
-                v_seconds = if(json_contains_path(in_options, 'one', '$.timeout_seconds'), coalesce(v_timeout, 30),
-                v_seconds), v_upkeep = if(json_contains_path(in_options, 'one', '$.upkeep'),
-                coalesce(v_new_upkeep, true), v_upkeep),
-                v_expires = if(v_lock is null, v_now + v_seconds * 1000000, null);
+            set v_timeout = coalesce(v_timeout, 30), v_reconnect = coalesce(v_reconnect, 0),
+                v_upkeep = coalesce(v_upkeep, true);
             insert into queue_worker (worker, kinds, info, started_at, heartbeat_at, timeout_seconds, session_lock,
-                session_id, upkeep, server_run)
-            values (in_worker, v_kinds, v_info, v_started, v_now, v_seconds, v_lock,
-                if(v_lock is null, null, connection_id()), v_upkeep, v_run)
-            on duplicate key update kinds = v_kinds, info = v_info, started_at = v_started, heartbeat_at = v_now,
-                timeout_seconds = v_seconds, session_lock = v_lock, upkeep = v_upkeep, server_run = v_run,
-                session_id = if(v_lock is null, null, connection_id());
-            select v_upkeep and count(*) < 2 into v_reaps
-            from (
-                select 1 from queue_worker w
-                where w.upkeep and (w.started_at < v_started or w.started_at = v_started and w.worker < in_worker)
-                    and not if(w.session_lock is null, w.heartbeat_at + w.timeout_seconds * 1000000 <= v_now,
-                            coalesce(is_used_lock(w.session_lock), 0) <> w.session_id)
-                limit 2) earlier;
+                session_id, reconnect_seconds, upkeep, server_run)
+            values (in_worker, v_kinds, v_info, v_started, v_now, v_timeout, v_lock,
+                if(v_lock is null, null, connection_id()), v_reconnect, v_upkeep, v_run)
+            on duplicate key update kinds = if(json_contains_path(in_options, 'one', '$.kinds'), v_kinds, kinds),
+                info = if(json_contains_path(in_options, 'one', '$.info'), v_info, info),
+                timeout_seconds = if(json_contains_path(in_options, 'one', '$.timeout_seconds'), v_timeout,
+                timeout_seconds), reconnect_seconds = if(json_contains_path(in_options, 'one', '$.reconnect_seconds'),
+                v_reconnect, reconnect_seconds), upkeep = if(json_contains_path(in_options, 'one', '$.upkeep'),
+                v_upkeep, upkeep), started_at = v_started, heartbeat_at = v_now, session_lock = v_lock,
+                session_id = if(v_lock is null, null, connection_id()), server_run = v_run;
+            select if(v_lock is null, v_now + w.timeout_seconds * 1000000, null), w.upkeep and not exists (
+                select 1 from queue_worker o
+                where o.upkeep and (o.started_at < v_started or o.started_at = v_started and o.worker < in_worker)
+                    and if(o.session_lock is null, o.heartbeat_at + o.timeout_seconds * 1000000 > v_now,
+                        is_used_lock(o.session_lock) <=> o.session_id)
+                limit 1 offset 1)
+            into v_expires, v_reaps from queue_worker w where w.worker = in_worker;
         else
             delete w from queue_worker w where w.worker = in_worker;
         end if;
@@ -9593,7 +9620,7 @@ begin
     declare v_now, v_looked bigint;
     declare v_reaped longtext character set utf8mb4;
     begin declare v_own boolean; declare v_tries int default 0; again: loop begin
-        declare exit handler for 1213, 1020 call _queue_retry(v_own, v_tries);
+        declare exit handler for 1213, 1020, 1467 call _queue_retry(v_own, v_tries);
         declare exit handler for sqlexception begin call _queue_undo(v_own); resignal; end;
         call _queue_begin(v_own);
         call queue_now(v_now);
@@ -9856,7 +9883,7 @@ Where the idea comes from: the drain of Keuss.'
 begin
     declare v_draining boolean;
     begin declare v_own boolean; declare v_tries int default 0; again: loop begin
-        declare exit handler for 1213, 1020 call _queue_retry(v_own, v_tries);
+        declare exit handler for 1213, 1020, 1467 call _queue_retry(v_own, v_tries);
         declare exit handler for sqlexception begin call _queue_undo(v_own); resignal; end;
         call _queue_begin(v_own);
         call _queue_check_kind(in_kind, 100, 'kind');
@@ -9923,8 +9950,8 @@ becomes null, for ever.
 A time in seconds counts as it is set when it is looked at. So a change also concerns what has ended already.
 Result: the settings.
 Errors: PQ001 for kind, PQ002 for options, PQ004 for a circle, PQ007 for who may not use the kind.
-Locks: other definitions wait until the transaction ends; nothing else does. A limit that changes waits for reserves
-of the kind that are under way.'
+Locks: other definitions wait until the transaction ends. With filter_index so does who changes a message that is put
+into the index; nothing else waits. A limit that changes waits for reserves of the kind that are under way.'
 begin
     declare v_max_attempts, v_now, v_gone bigint;
     declare v_there int;
@@ -9932,7 +9959,7 @@ begin
     declare v_dead_letter_kind text character set utf8mb4 collate /*!80017 utf8mb4_0900_bin *//*M!100600 utf8mb4_nopad_bin */;
     declare v_shape, v_roles, v_before longtext character set utf8mb4;
     begin declare v_own boolean; declare v_tries int default 0; again: loop begin
-        declare exit handler for 1213, 1020 call _queue_retry(v_own, v_tries);
+        declare exit handler for 1213, 1020, 1467 call _queue_retry(v_own, v_tries);
         declare exit handler for sqlexception begin call _queue_undo(v_own); resignal; end;
         call _queue_begin(v_own);
         call _queue_check_kind(in_kind, 100, 'kind');
@@ -10052,7 +10079,7 @@ begin
         declare c cursor for
             select q.entry from delayed_queue q force index (delayed_queue_key) where q.p_kind = in_kind
                 order by q.entry;
-        declare exit handler for 1213, 1020 call _queue_retry(v_own, v_tries);
+        declare exit handler for 1213, 1020, 1467 call _queue_retry(v_own, v_tries);
         declare exit handler for sqlexception begin call _queue_undo(v_own); resignal; end;
         call _queue_begin(v_own);
         call queue_now(v_now);
@@ -10107,7 +10134,7 @@ Locks: the settings of the kind.'
 begin
     declare v_changed boolean;
     begin declare v_own boolean; declare v_tries int default 0; again: loop begin
-        declare exit handler for 1213, 1020 call _queue_retry(v_own, v_tries);
+        declare exit handler for 1213, 1020, 1467 call _queue_retry(v_own, v_tries);
         declare exit handler for sqlexception begin call _queue_undo(v_own); resignal; end;
         call _queue_begin(v_own);
         call _queue_set_paused(in_kind, true, v_changed);
@@ -10129,7 +10156,7 @@ Locks: the settings of the kind.'
 begin
     declare v_changed boolean;
     begin declare v_own boolean; declare v_tries int default 0; again: loop begin
-        declare exit handler for 1213, 1020 call _queue_retry(v_own, v_tries);
+        declare exit handler for 1213, 1020, 1467 call _queue_retry(v_own, v_tries);
         declare exit handler for sqlexception begin call _queue_undo(v_own); resignal; end;
         call _queue_begin(v_own);
         call _queue_set_paused(in_kind, false, v_changed);
@@ -10303,7 +10330,7 @@ begin
         declare v_old longtext character set utf8mb4;
         declare v_left bigint default coalesce(in_max_rows, 10000);
         declare v_kind, v_history, v_dedup, v_log varchar(100) character set utf8mb4 collate /*!80017 utf8mb4_0900_bin *//*M!100600 utf8mb4_nopad_bin */ default '';
-        declare exit handler for 1213, 1020 call _queue_retry(v_own, v_tries);
+        declare exit handler for 1213, 1020, 1467 call _queue_retry(v_own, v_tries);
         declare exit handler for sqlexception begin call _queue_undo(v_own); resignal; end;
         call _queue_begin(v_own);
         set v_pruned = null;

@@ -240,9 +240,8 @@ create table if not exists queue_inbox (
 ) engine = innodb collate /*!80017 utf8mb4_0900_bin *//*M!100600 utf8mb4_nopad_bin */
     comment 'INSERT or LOAD DATA messages into it. They are pushed at once where the server allows a trigger, else by the next queue_reserve, queue_pop or queue_prune. A key that is taken is ignored, a row that is wrong names itself. (pyqueue_sql)';
 --;
--- Workers that said that they are there: queue_heartbeat. One that never did has no row, and what it holds is left to
--- the timeout. server_run names the run of the server in which it was last heard of; 0: it is judged by its heartbeat
--- alone.
+-- Workers that said that they are there: queue_heartbeat. What others hold is left to the timeout. server_run names the
+-- run of the server in which one was last heard of; 0: it is judged by its heartbeat alone.
 -- differs: session_lock is the name of a lock, session_id a connection's number.
 create table if not exists queue_worker (
     worker                 varchar(200) not null,
@@ -253,6 +252,7 @@ create table if not exists queue_worker (
     timeout_seconds        decimal(20,6) not null,
     session_lock           varchar(64),
     session_id             bigint unsigned,
+    reconnect_seconds      decimal(20,6) not null default 0,
     upkeep                 boolean not null default true,
     server_run             bigint not null default 0,
     primary key (worker) -- serves: queue_heartbeat, queue_reap
@@ -548,13 +548,14 @@ create table if not exists queue_log_known (
 ) engine = innodb collate /*!80017 utf8mb4_0900_bin *//*M!100600 utf8mb4_nopad_bin */
     comment 'How far the log is complete; internal. (pyqueue_sql)';
 --;
--- Who reads the log, what, and up to where it is done.
+-- Who reads the log, what, and up to where it is done; looked: up to where there is none of its events behind that.
 create table if not exists queue_reader (
     reader                 varchar(200) not null,
     name                   varchar(255) not null,
     matcher                varchar(3000),
     events                 varchar(100) not null,
     position               bigint not null,
+    looked                 bigint not null default 0,
     created_at             bigint not null,
     primary key (reader) -- serves: queue_read, queue_read_ack
 ) engine = innodb collate /*!80017 utf8mb4_0900_bin *//*M!100600 utf8mb4_nopad_bin */

@@ -65,7 +65,7 @@ drop function _queue_release_worker(text, jsonb, bigint, integer);
 --;
 drop function _queue_server_run();
 --;
-drop function _queue_is_alive(integer, integer, bigint, bigint);
+drop function _queue_is_alive(queue_worker, bigint);
 --;
 drop function queue_stream_forget(text);
 --;

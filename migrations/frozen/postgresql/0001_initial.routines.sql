@@ -861,7 +861,9 @@ begin
         if coalesce((
             select d.ended_at from queue_dedup d
             where d.p_kind = in_row.p_kind and d.p_key = in_row.p_key) > in_since, false) then
-            outcome := 'ignored';
+            outcome := 'ignored'; -- also where it came back, by a move, say
+            select q.scheduled_at into scheduled_at from delayed_queue q
+            where q.p_kind = in_row.p_kind and q.p_key = in_row.p_key;
             return;
         end if;
     end if;
@@ -1022,7 +1024,8 @@ in_payload, in_payload_bytes: one of the two; neither: a payload of JSON null. T
 errors and the locks are those of queue_push.$$;
 --;
 -- calls: _queue_enrol, _queue_index, _queue_is_huge, _queue_join_line, _queue_line, _queue_line_up, _queue_log,
---     _queue_message, _queue_permits_settle, _queue_push_options, _queue_put_onto, _queue_take_back
+--     _queue_message, _queue_permits_settle, _queue_push_options, _queue_put_onto, _queue_semaphores,
+--     _queue_take_back
 -- changes: delayed_queue
 create or replace function _queue_push_batch(in_kind queue_kind, in_messages jsonb, in_options jsonb, in_now bigint,
     in_changes boolean, in_sorted boolean) returns table (p_key text, outcome text) language plpgsql as $$
@@ -1030,9 +1033,8 @@ declare
     v_default constant record := _queue_push_options(in_options, in_now);
     v_more constant boolean :=
         in_messages @? '$[*] ? (exists (@.group) || exists (@.order_key) || exists (@.semaphores))';
-    v_heads jsonb;
     v_since constant bigint := in_now - (nullif(in_kind.dedup_seconds, 0) * 1000000)::bigint;
-    v_keys text[]; v_entries bigint[]; v_late bigint[] := '{}';
+    v_heads jsonb; v_keys text[]; v_entries bigint[]; v_late bigint[] := '{}';
     v_each record; v_row delayed_queue; v_put record;
     v_onto bigint[] := '{}'; v_logged bigint[]; v_outcomes text[]; v_waits_for text[];
 begin
@@ -1048,10 +1050,10 @@ begin
         where in_changes or o.order_key is not null;
     end if;
     with e as materialized (
-        -- most messages are a key, a payload and perhaps an order key: those are checked here, all others one by one
+        -- most messages are a key, a payload and perhaps their turn: those are checked here, all others one by one
         select m.n, nextval('delayed_queue_entry_seq'::regclass) as entry, m.message,
             coalesce(m.message ->> 'order_key', v_default.order_key) as order_key,
-            (jsonb_typeof(m.message) = 'object' and m.message - '{key,payload,order_key}'::text[] = '{}'
+            (jsonb_typeof(m.message) = 'object' and m.message - '{key,payload,order_key,semaphores}'::text[] = '{}'
             and jsonb_typeof(m.message -> 'key') = 'string' and char_length(m.message ->> 'key') between 1 and 200
             and (not m.message ? 'order_key' or jsonb_typeof(m.message -> 'order_key') = 'string'
                 and char_length(m.message ->> 'order_key') between 1 and 200 and v_default.semaphores is null)
@@ -1062,7 +1064,9 @@ begin
         select e.n, e.entry, (e.message ->> 'key') collate "C" as p_key, e.message -> 'payload' as payload,
             v_default.scheduled_at, v_default.priority, v_default.headers, v_default.attempts, v_default.max_attempts,
             v_default.route, e.order_key collate "C", case
-            when (v_heads ->> e.order_key)::integer < e.n then true end as waits, v_default.semaphores
+            when (v_heads ->> e.order_key)::integer < e.n then true end as waits, case
+            when not e.message ? 'semaphores' then v_default.semaphores when e.message -> 'semaphores' <> 'null'
+            then _queue_semaphores(coalesce(in_options, '{}') || e.message) end as semaphores
         from e where e.plain
         union all
         select e.n, e.entry, o.p_key collate "C", coalesce(e.message -> 'payload', 'null'), o.scheduled_at, o.priority,
@@ -1132,7 +1136,7 @@ begin
             end if;
         end loop;
     end if;
-    if in_kind.filter_index then
+    if in_kind.filter_index or v_onto <> '{}' then -- who had to wait asks anew
         perform _queue_index(array_remove(v_entries || v_onto, null));
     end if;
     if v_more and in_messages @? '$[*].group' or in_options ? 'group' then
@@ -2847,7 +2851,7 @@ $$Refuses a circle of dead letters.
 in_kind: the kind that is defined. in_dead_letter_kind: where its dead letters would go; NULL: the default.
 Errors: PQ001 for a name that can't be a kind, PQ004 for a circle.$$;
 --;
--- calls: _queue_advance, _queue_log_open, _queue_newest, _queue_put, _queue_wake_limited
+-- calls: _queue_advance, _queue_log_open, _queue_newest, _queue_permits_note, _queue_put, _queue_wake_limited
 -- changes: delayed_queue, queue_count, queue_dedup, queue_history, queue_log
 create or replace function _queue_end(in_entries bigint[], in_secrets bytea[], in_outcome text, in_to_kind text,
     in_now bigint, out places bigint[], out guarded bigint[]) language plpgsql as $$
@@ -2923,7 +2927,8 @@ begin
         select bool_or(true) into v_again.order_waits from delayed_queue f
         where f.p_kind = v_again.p_kind and f.order_key = v_again.order_key and f.order_key is not null
             and f.order_waits is null;
-        perform _queue_put(v_again, 'ignore', null::bigint, in_now);
+        perform _queue_permits_note(array[p.entry])
+        from _queue_put(v_again, 'ignore', null::bigint, in_now) p where p.waits_for is not null;
     end loop;
 end $$;
 --;
@@ -3093,7 +3098,7 @@ begin
         select m.n
         from unnest(in_entries, in_secrets, in_to_kinds, in_keys) with ordinality m (entry, secret, to_kind, key, n)
         join delayed_queue s on s.entry between m.entry and m.entry and s.secret = m.secret
-        order by coalesce(m.key, s.p_key) collate "C", m.to_kind collate "C" nulls first);
+        order by coalesce(m.key, s.p_key) collate "C", m.to_kind collate "C" nulls first, s.entry);
 end $$;
 --;
 comment on function _queue_lock_moves(bigint[], bytea[], text[], text[]) is
@@ -3170,10 +3175,8 @@ begin
         v_order := v_row.order_key;
         v_row.order_key := null; -- it takes its place once all are in
         v_put := _queue_put(v_row, coalesce(v_options ->> 'on_duplicate', 'ignore'), null::bigint, in_now);
-        if v_put.waits_for is not null then
-            v_settle := v_settle || v_put.entry;
-            v_names := v_names || v_put.waits_for;
-        end if;
+        v_settle := v_settle || v_put.entry;
+        v_names := v_names || v_put.waits_for;
         v_outcomes[v_place] := case v_put.outcome when 'ignored' then 'duplicate' else 'moved' end;
         if v_put.outcome <> 'created' then
             perform _queue_members_end(array[v_row.member], 'duplicate', v_options -> 'result', in_now)
@@ -3263,11 +3266,11 @@ create or replace function _queue_ack_each(in_entries bigint[], in_secrets bytea
 declare
     v_outcomes text[] := array_fill('lost'::text, array[cardinality(in_entries)]);
     v_look record; v_done record;
-    v_names text[]; v_members bigint[]; v_place bigint;
+    v_members bigint[]; v_place bigint;
 begin
     select min(q.p_kind) <> max(q.p_kind) or bool_or(q.order_key is not null) as mixed,
         in_options is not null or bool_or(q.route is not null and q.source_kind is null) as onward,
-        bool_or(q.member is not null) as grouped, bool_or(q.semaphores is not null) as guarded
+        bool_or(q.member is not null) as grouped
     into v_look from delayed_queue q where q.entry = any (in_entries);
     if v_look.onward then
         return (
@@ -3284,15 +3287,12 @@ begin
             join delayed_queue q on q.entry between r.entry and r.entry and q.secret = r.secret
             where q.member is not null);
     end if;
-    v_names := array(
-        select distinct a.name from delayed_queue q, unnest(q.semaphores) a (name)
-        where v_look.guarded and q.entry = any (in_entries));
     v_done := _queue_end(in_entries, in_secrets, 'acked', null::text, in_now);
     foreach v_place in array v_done.places loop
         v_outcomes[v_place] := 'acked';
     end loop;
     perform _queue_members_end(v_members, 'acked', null::jsonb, in_now) where v_members <> '{}';
-    perform _queue_permits_settle(v_done.guarded, v_names, true, in_now)
+    perform _queue_permits_settle(v_done.guarded, null::text[], true, in_now)
         where v_done.guarded is not null or v_members <> '{}';
     return v_outcomes;
 end $$;
@@ -3380,7 +3380,7 @@ declare
     v_receipts record;
     v_outcomes text[]; v_each text[];
     v_kind text; v_entries bigint[]; v_tids tid[];
-    v_ordered boolean; v_guarded boolean; v_next bigint[]; v_names text[];
+    v_ordered boolean; v_guarded boolean; v_next bigint[];
 begin
     if in_options is null and in_receipts::text ~ '^[[]("[1-9][0-9]*-[0-9a-f]+"(, )?)+[]]$'
         and jsonb_array_length(in_receipts) <= 10000 then
@@ -3412,18 +3412,13 @@ begin
                 select m.ctid as tid from delayed_queue m
                 where m.entry = r.entry and m.secret = r.secret and m.pending is null for update) q);
         if cardinality(v_tids) = jsonb_array_length(in_receipts) then
-            if v_guarded then
-                v_names := array(
-                    select distinct a.name from delayed_queue q, unnest(q.semaphores) a (name)
-                    where q.ctid = any (v_tids));
-            end if;
             with d as (delete from delayed_queue q where q.ctid = any (v_tids) returning q.source_kind)
             insert into queue_count (p_kind, pushed, acked, reserved)
             select v_kind, count(*) - count(d.source_kind), count(*), count(*) from d;
             perform _queue_advance(null::text[], null::text[], v_now, v_next) where v_next <> '{}';
             perform _queue_wake_limited(k.p_kind) from queue_kind k
             where k.p_kind = v_kind and k.max_reserved is not null;
-            perform _queue_permits_settle(v_entries, v_names, true, v_now) where v_guarded;
+            perform _queue_permits_settle(v_entries, null::text[], true, v_now) where v_guarded;
             return query select e.receipt, 'acked' from jsonb_array_elements_text(in_receipts) e (receipt);
             return;
         end if;
@@ -4288,10 +4283,15 @@ begin
         on conflict on constraint queue_semaphore_wait_pkey do nothing)
     select array_agg(distinct l.p_kind), array_agg(distinct a.name) filter (where l.placed and l.waits)
     into v_kinds, v_names from l, unnest(l.semaphores) a (name);
-    insert into queue_kind as k (p_kind, semaphores)
-    select n.kind, true from unnest(v_kinds) n (kind)
-    where not exists (select from queue_kind k where k.p_kind = n.kind and k.semaphores) order by 1
-    on conflict on constraint queue_kind_pkey do update set semaphores = true where not k.semaphores;
+    -- an INSERT of nothing locks the table, too, which queue_drop has locked before it locks messages
+    if exists (
+        select from unnest(v_kinds) n (kind)
+        where not exists (select from queue_kind k where k.p_kind = n.kind and k.semaphores))
+    then
+        insert into queue_kind as k (p_kind, semaphores)
+        select n.kind, true from unnest(v_kinds) n (kind) order by 1
+        on conflict on constraint queue_kind_pkey do update set semaphores = true where not k.semaphores;
+    end if;
     return v_names;
 end $$;
 --;
@@ -5111,11 +5111,13 @@ declare
     v_parts constant integer := least(greatest(floor(in_rate), 1), 16);
     v_step constant numeric := 1000000000.0 * v_parts / in_rate;
     v_now constant bigint := in_now * 1000;
+    v_least constant numeric := v_now - greatest(1000000000, 1.5 * v_step); -- so far back the tokens are saved
     v_first constant integer := floor(random() * v_parts);
     v_low integer := v_first;
     v_high integer := v_parts - 1;
     v_part integer;
     v_spent numeric;
+    v_given bigint;
     v_taken bigint;
 begin
     got := 0;
@@ -5127,13 +5129,14 @@ begin
             and (b.spent_at <= v_now - v_step * (1 - back) or b.spent_at > v_now + 1000000000)
         order by b.p_kind, b.part limit 1 for update skip locked;
         if found then
-            v_spent := greatest(v_spent - v_step * back, v_now - greatest(1000000000, 1.5 * v_step));
+            v_given := least(back, greatest(floor((v_spent - v_least + 1) / v_step), 0)); -- what it has room for
+            v_spent := greatest(v_spent - v_step * v_given, v_least);
             v_taken := least(floor((v_now - v_spent) / v_step), in_need + in_more - got);
             update queue_bucket b set spent_at = v_spent + v_step * v_taken
                 where b.p_kind = in_kind and b.part = v_part;
             got := got + v_taken;
-            back := 0;
-            exit when got >= in_need;
+            back := back - v_given;
+            exit when got >= in_need and back = 0;
             v_low := v_part + 1;
         elsif v_high >= v_first and v_first > 0 then
             v_low := 0;
@@ -5148,7 +5151,7 @@ comment on function _queue_lease_tokens(text, numeric, integer, integer, bigint,
 $$Takes tokens of a kind with rate_per_second.
 in_kind: the kind. in_rate: its rate. in_need: how many are needed, in_more: how many may be taken ahead. in_now: the
 time of the call.
-in_back: how many, taken before, are given back.
+in_back: how many, taken before, are given back, to as many parts as it takes: none saves more than it may.
 Result: got: how many; back: those for which there was no part to give them to.
 A part saves a second of its tokens, or one and a half where that is more. Where the clock was set back it begins anew.
 Locks: the parts it takes from; those that others have locked are passed over.$$;
@@ -5198,13 +5201,19 @@ the last quarter of a second; it keeps them for a second, and gives back what is
 numbers: the slots, see _queue_slots; NULL: the kind has none.
 Locks: as _queue_lease_tokens and _queue_slots.$$;
 --;
--- calls: _queue_setting
+-- calls: _queue_lease_tokens, _queue_setting
 -- changes: queue_claim, queue_slot
 create or replace function _queue_admitted(in_kind queue_kind, in_state bigint[], in_slots integer[],
     in_numbers bigint[], in_receipts text[], in_now bigint) returns void language plpgsql as $$
+declare
+    v_ahead constant bigint := floor(in_kind.rate_per_second / 320);
 begin
     if in_kind.rate_per_second is not null then
         in_state[2] := in_state[2] - cardinality(in_receipts);
+        if in_state[2] > v_ahead then -- what is not taken ahead is for whoever wants it
+            perform _queue_lease_tokens(in_kind.p_kind, in_kind.rate_per_second, 0, 0, in_now, in_state[2] - v_ahead);
+            in_state[2] := v_ahead;
+        end if;
     end if;
     if in_slots is not null and in_receipts <> '{}' then
         insert into queue_claim (p_kind, slot, number, entry, secret)
@@ -5228,12 +5237,12 @@ begin
 end $$;
 --;
 comment on function _queue_admitted(queue_kind, bigint[], integer[], bigint[], text[], bigint) is
-$$Counts the tokens that were used, and puts the deliveries in their slots. Now and then it removes claims of
-these slots that count no more. The state of the session is rolled back with the transaction,
-as all custom settings are.
+$$Counts the tokens that were used, gives back what was neither used nor taken ahead, and puts the deliveries in their
+slots. Now and then it removes claims of these slots that count no more. The state of the session is rolled back with
+the transaction, as all custom settings are.
 in_kind: the settings of the kind. in_state, in_slots, in_numbers: what it answered. in_receipts: the deliveries, as
 many as were allowed or fewer. in_now: the time of the call.
-Locks: none but the slots, which are locked.$$;
+Locks: the slots, which are locked already; a part of the bucket, as _queue_lease_tokens.$$;
 --;
 -- calls: _queue_permits_note, _queue_put
 -- changes: queue_group, queue_group_stripe
@@ -5851,10 +5860,8 @@ begin
             if not v_kind.made then
                 v_put := _queue_put_onto(v_row, v_options.on_duplicate, v_now);
                 v_outcome := v_put.outcome;
-                if v_put.waits_for is not null then
-                    v_settle := v_settle || v_put.entry;
-                    v_names := v_names || v_put.waits_for;
-                end if;
+                v_settle := v_settle || v_put.entry;
+                v_names := v_names || v_put.waits_for;
             end if;
             v_onto := v_onto || jsonb_build_object(v_kind.p_kind, v_outcome);
         end loop;
@@ -5867,7 +5874,7 @@ begin
             v_onto := v_onto || jsonb_build_object(v_kind.p_kind, v_kind.outcome);
         end loop;
     end if;
-    if v_filter then
+    if v_filter or v_settle <> '{}' then -- who had to wait asks anew
         perform _queue_index(array(select q.entry from delayed_queue q
             where q.p_kind = any (v_kinds) and q.p_key = v_key
             and (q.entry = any (v_made) or v_onto ->> q.p_kind in ('created', 'replaced'))));
@@ -5881,7 +5888,7 @@ begin
             where q.p_kind = any (v_kinds) and q.p_key = v_key) l
         where l.made or v_onto ->> l.p_kind = 'replaced' and v_options.on_duplicate in ('replace', 'keep_time');
     end if;
-    perform _queue_permits_settle(v_settle, v_names, true, v_now) where v_settle is not null;
+    perform _queue_permits_settle(v_settle, v_names, true, v_now) where v_names is not null;
     return query
         select t.p_kind, v_key, q.scheduled_at,
             case when q.entry = any (v_made) then 'created' else coalesce(v_onto ->> t.p_kind, 'ignored') end
@@ -6642,15 +6649,13 @@ begin
     end if;
     if v_reader.reader is null then
         insert into queue_reader (reader, name, matcher, events, position, created_at)
-        values (in_reader, in_name, v_matcher,
-            coalesce(v_events, 'pushed,replaced'), 0, v_now)
+        values (in_reader, in_name, v_matcher, coalesce(v_events, 'pushed,replaced'), 0, v_now)
         on conflict on constraint queue_reader_pkey do nothing
         returning * into v_reader;
         if found then
             update queue_reader r
             set position = case v_from when 'now' then _queue_log_horizon()
-                else coalesce(_queue_log_missed(v_reader), 0) end
-            where r.reader = in_reader;
+                else coalesce(_queue_log_missed(v_reader), 0) end where r.reader = in_reader;
         end if;
         select r.* into v_reader from queue_reader r where r.reader = in_reader;
     end if;
@@ -6658,15 +6663,16 @@ begin
         perform _queue_fail('PQ004', 'reader', in_reader,
             format('reads "%s", see queue_read_end', left(v_reader.name, 40)));
     elsif v_events <> v_reader.events then
-        update queue_reader r set events = v_events where r.reader = in_reader returning r.* into v_reader;
+        update queue_reader r set events = v_events, looked = 0 where r.reader = in_reader returning r.* into v_reader;
     end if;
+    v_reader.position := greatest(v_reader.position, v_reader.looked);
     return v_reader;
 end $$;
 --;
 comment on function _queue_reader(text, text, jsonb) is
 $$The reader that queue_read was called for, made where it is new.
 in_name, in_reader, in_options, and the errors: those of queue_read.
-Result: the reader.
+Result: the reader; its position is where this read begins.
 Locks: none, but where it is made or its events change that reader; waits for another transaction that is making it.$$;
 --;
 -- calls: _queue_check_count, _queue_fail, _queue_log_known, _queue_log_missed, _queue_prune_by_the_way, _queue_read,
@@ -6681,8 +6687,7 @@ create or replace function queue_read(in_name text, in_reader text, in_max_messa
 declare
     v_max constant integer := coalesce(in_max_messages, 1);
     v_reader queue_reader;
-    v_known bigint;
-    v_last bigint;
+    v_known bigint; v_last bigint;
     v_rows integer;
     v_missed bigint;
 begin
@@ -6697,7 +6702,7 @@ begin
             from _queue_read(v_reader, v_max, v_known) r;
         get diagnostics v_rows = row_count;
         if v_rows = 0 and v_known > v_reader.position + 1000 then
-            update queue_reader r set position = v_known where r.reader = in_reader and r.position = v_reader.position;
+            update queue_reader r set looked = v_known where r.reader = in_reader and r.events = v_reader.events;
         end if;
         if random() < 0.01 then
             perform _queue_prune_by_the_way(l.p_kind, queue_now(), 1000::bigint)
@@ -7002,16 +7007,16 @@ begin
         v_found := _queue_find_terms(in_kind.p_kind, in_max, in_now, in_where, v_terms);
     else
         -- what has come due and is asked for, and as much of it, goes into the line first
-        v_tids := array(select c.tid from (
-            select d.ctid as tid, d.priority, d.due_at, d.entry from delayed_queue d
+        v_tids := array(
+            select d.ctid from delayed_queue d
             where d.p_kind = in_kind.p_kind and d.due_at between 0 and in_now
                 and (d.payload @> in_where or d.headers @> in_where)
-            order by d.p_kind, d.due_at limit 1000) c
-            order by c.priority desc, c.due_at, c.entry limit in_max);
+            order by d.p_kind, d.due_at limit 1000);
         if v_tids <> '{}' then
-            v_tids := array(select d.ctid from delayed_queue d
-                where d.ctid = any (v_tids) and d.p_kind || '' = in_kind.p_kind
-                    and d.due_at + 0 <= in_now for update skip locked);
+            v_tids := array(
+                select d.ctid from delayed_queue d
+                where d.ctid = any (v_tids) and d.p_kind || '' = in_kind.p_kind and d.due_at + 0 <= in_now
+                order by d.priority desc, d.due_at, d.entry limit in_max for update skip locked);
             perform _queue_promote_found(v_tids, slow, in_now);
         end if;
         v_found := array(
@@ -7086,10 +7091,11 @@ create or replace function _queue_define_filter(in_kind text, in_on boolean) ret
     set enable_seqscan = off set enable_hashjoin = off as $$
 begin
     if in_on then
+        -- locked, so that nobody replaces one meanwhile
         perform _queue_index(array(
             select q.entry from delayed_queue q
             where q.p_kind = in_kind and not exists (select from queue_term t where t.entry = q.entry)
-                order by q.entry));
+                order by q.entry for update));
     else
         perform _queue_forget_terms(array(select q.entry from delayed_queue q where q.p_kind = in_kind));
     end if;
@@ -7098,7 +7104,7 @@ end $$;
 comment on function _queue_define_filter(text, boolean) is
 $$Puts the messages that a kind has into the index of filters, those that aren't in it, or takes them out.
 in_kind: the kind, whose filter_index is set already. in_on: whether it is on.
-Locks: none but what it changes.$$;
+Locks: the messages that it puts in, in the order of their entries.$$;
 --;
 -- changes: queue_stage, queue_stage_part
 create or replace function _queue_stage_remove(in_part bigint, in_max bigint) returns bigint
@@ -8081,25 +8087,22 @@ Result: forgotten: how many messages.
 Errors: PQ001 for source.
 Locks: the rows.$$;
 --;
-create or replace function _queue_is_alive(in_session_lock integer, in_session_id integer, in_until bigint,
-    in_now bigint)
-    returns boolean language sql volatile
+create or replace function _queue_is_alive(in_worker queue_worker, in_now bigint) returns boolean language sql volatile
     return case
-        when in_session_lock is null then in_until > in_now
-        when in_session_id = pg_backend_pid() then exists (
+        when in_worker.session_lock is null then in_worker.heartbeat_at + in_worker.timeout_seconds * 1000000 > in_now
+        when in_worker.session_id = pg_backend_pid() then exists (
             select from pg_locks l
             where l.locktype = 'advisory' and l.pid = pg_backend_pid() and l.mode = 'ExclusiveLock' and l.objsubid = 2
                 and l.classid::bigint = hashoid('queue_worker'::regclass) & 4294967295
-                and l.objid::bigint = in_session_lock & 4294967295)
-        else not (pg_try_advisory_lock_shared(hashoid('queue_worker'::regclass), in_session_lock)
-            and pg_advisory_unlock_shared(hashoid('queue_worker'::regclass), in_session_lock)) end;
+                and l.objid::bigint = in_worker.session_lock & 4294967295)
+        else not (pg_try_advisory_lock_shared(hashoid('queue_worker'::regclass), in_worker.session_lock)
+            and pg_advisory_unlock_shared(hashoid('queue_worker'::regclass), in_worker.session_lock)) end;
 --;
-comment on function _queue_is_alive(integer, integer, bigint, bigint) is
-$$Whether a registered worker is alive.
-in_session_lock: the advisory lock that its session holds, NULL: it is alive by its heartbeat. in_session_id: the
-process of that session: a session can't see its own lock by trying to take it. in_until: when its heartbeat is too old.
-in_now: the time of the call.
-Result: true or false.
+comment on function _queue_is_alive(queue_worker, bigint) is
+$$Whether a registered worker is alive, by its session or by its heartbeat. A session can't see its own lock by trying
+to take it, and looks for it.
+in_worker: its row. in_now: the time of the call.
+Result: true or false; NULL where there is no row.
 Locks: a shared advisory lock, for an instant; it never waits.
 differs: on MariaDB and MySQL it is one expression with is_used_lock().$$;
 --;
@@ -8144,9 +8147,6 @@ begin
         select q.entry from delayed_queue q
         where q.entry = any (v_entries) and q.reserved_by = in_worker and q.scheduled_at > in_now
         order by q.entry + 0 for update skip locked);
-    if v_entries = '{}' then
-        return 0;
-    end if;
     v_kinds := array(select q.p_kind from delayed_queue q where q.entry = any (v_entries));
     insert into queue_count (p_kind, reserved, expired)
     select k.p_kind, count(*), count(*) from unnest(v_kinds) k (p_kind) group by k.p_kind;
@@ -8186,14 +8186,18 @@ declare
     v_left integer := 1000;
     v_worker record;
 begin
-    -- the server was away: whoever was there before has its timeout to come back
-    update queue_worker w set server_run = 0, session_lock = null, session_id = null, heartbeat_at = in_now
-    where w.server_run not in (0, v_run) and w.worker = any (array(
-        select o.worker from queue_worker o where o.server_run not in (0, v_run) for update skip locked));
+    -- who was there before the server was away has its timeout to come back; who lost a session, reconnect_seconds
+    update queue_worker w set server_run = 0, session_lock = null, session_id = null,
+        heartbeat_at = in_now - case when w.server_run in (0, v_run)
+            then greatest(w.timeout_seconds - w.reconnect_seconds, 0) * 1000000 else 0 end
+    where w.worker = any (array(
+        select o.worker from queue_worker o
+        where o.server_run not in (0, v_run) or o.reconnect_seconds > 0 and o.session_lock is not null
+            and not _queue_is_alive(o, in_now)
+        for update skip locked));
     for v_worker in
         select w.worker, w.kinds from queue_worker w
-        where not _queue_is_alive(w.session_lock, w.session_id, (w.heartbeat_at + w.timeout_seconds * 1000000)::bigint,
-            in_now)
+        where not _queue_is_alive(w, in_now)
         order by w.worker for update skip locked
     loop
         worker := v_worker.worker;
@@ -8208,7 +8212,7 @@ end $$;
 comment on function _queue_reap(bigint) is
 $$Frees what dead workers held, and forgets them. Nobody is presumed dead because the server was away: whose last
 heartbeat is of another run of it, another node's included, is judged by its heartbeat from now on, with all of its
-timeout; once, until it beats again.
+timeout; once, until it beats again. Who loses a session has reconnect_seconds for that.
 in_now: the time of the call.
 Result and locks: those of queue_reap.$$;
 --;
@@ -8227,9 +8231,10 @@ declare
     v_own integer; v_alive boolean;
 begin
     perform _queue_check_key(in_worker, 'worker');
-    perform _queue_check_options(in_options, '{timeout_seconds, kinds, info, session, stop, upkeep}'::text[],
-        'options');
+    perform _queue_check_options(in_options, '{timeout_seconds, kinds, info, session, reconnect_seconds, stop,
+        upkeep}'::text[], 'options');
     v_new.timeout_seconds := _queue_number(in_options, 'timeout_seconds', 1::numeric, 86400::numeric);
+    v_new.reconnect_seconds := _queue_number(in_options, 'reconnect_seconds', 0::numeric, 86400::numeric);
     if jsonb_typeof(in_options -> 'kinds') <> 'null' then
         v_new.kinds := to_jsonb(_queue_check_kinds(in_options -> 'kinds'));
     end if;
@@ -8239,8 +8244,7 @@ begin
     alive := not coalesce(_queue_boolean(in_options, 'stop'), false);
     heartbeat_at := v_now;
     select w.* into v_old from queue_worker w where w.worker = in_worker for update;
-    v_alive := v_old.server_run not in (0, v_run) or _queue_is_alive(v_old.session_lock, v_old.session_id,
-        (v_old.heartbeat_at + v_old.timeout_seconds * 1000000)::bigint, v_now);
+    v_alive := v_old.server_run not in (0, v_run) or _queue_is_alive(v_old, v_now);
     if v_alive and v_old.session_id = pg_backend_pid() then
         v_own := v_old.session_lock;
     end if;
@@ -8262,26 +8266,25 @@ begin
         return;
     end if;
     insert into queue_worker as w (worker, kinds, info, started_at, heartbeat_at, timeout_seconds, session_lock,
-        session_id, upkeep, server_run)
+        session_id, reconnect_seconds, upkeep, server_run)
     values (in_worker, v_new.kinds, v_new.info, v_now, v_now, coalesce(v_new.timeout_seconds, 30), v_new.session_lock,
-        v_new.session_id, v_new.upkeep, v_run)
+        v_new.session_id, coalesce(v_new.reconnect_seconds, 0), v_new.upkeep, v_run)
     on conflict on constraint queue_worker_pkey do update
     set kinds = case when in_options ? 'kinds' then excluded.kinds else w.kinds end,
         info = case when in_options ? 'info' then excluded.info else w.info end,
         timeout_seconds = case when in_options ? 'timeout_seconds' then excluded.timeout_seconds
         else w.timeout_seconds end, started_at = case when v_alive then w.started_at else excluded.started_at end,
-        upkeep = case when in_options ? 'upkeep' then excluded.upkeep else w.upkeep end,
-        heartbeat_at = v_now, session_lock = excluded.session_lock, session_id = excluded.session_id, server_run = v_run
+        reconnect_seconds = case when in_options ? 'reconnect_seconds' then excluded.reconnect_seconds
+        else w.reconnect_seconds end,
+        upkeep = case when in_options ? 'upkeep' then excluded.upkeep else w.upkeep end, heartbeat_at = v_now,
+        session_lock = excluded.session_lock, session_id = excluded.session_id, server_run = v_run
     returning w.* into v_new;
     started_at := v_new.started_at;
     expires_at := case when v_new.session_lock is null then v_now + v_new.timeout_seconds * 1000000 end;
-    reaps := v_new.upkeep and (
-        select count(*) < 2
-        from (select from queue_worker w
-            where w.upkeep and (w.started_at, w.worker) < (v_new.started_at, in_worker)
-                and _queue_is_alive(w.session_lock, w.session_id,
-                    (w.heartbeat_at + w.timeout_seconds * 1000000)::bigint, v_now)
-            limit 2) earlier);
+    reaps := v_new.upkeep and not exists (
+        select from queue_worker w
+        where w.upkeep and (w.started_at, w.worker) < (v_new.started_at, in_worker) and _queue_is_alive(w, v_now)
+        offset 1);
 end $$;
 --;
 comment on function queue_heartbeat(text, jsonb) is
@@ -8297,6 +8300,7 @@ default back.
 - info: what people should see of it. Allowed: an object of strings, numbers, booleans and nulls. Default: none.
 - session: the worker is alive as long as this session is, silent or not. For a session of its own, behind no pooler
   that shares sessions. Allowed: true, false. Default: false.
+- reconnect_seconds: how long it has to come back once that session has ended. Allowed: 0 to 86400. Default: 0.
 - stop: the worker leaves in good order. What it holds is left to the timeouts. Allowed: true, false. Default: false.
 - upkeep: whether it may be one that "reaps". Allowed: true, false. Default: true.
 Result: worker; alive: false once it has left; started_at, heartbeat_at and expires_at, microseconds, the last NULL
@@ -8699,8 +8703,8 @@ becomes null, for ever.
 A time in seconds counts as it is set when it is looked at. So a change also concerns what has ended already.
 Result: the settings.
 Errors: PQ001 for kind, PQ002 for options, PQ004 for a circle, PQ007 for who may not use the kind.
-Locks: other definitions wait until the transaction ends; nothing else does. A limit that changes waits for reserves
-of the kind that are under way.$$;
+Locks: other definitions wait until the transaction ends. With filter_index so does who changes a message that is put
+into the index; nothing else waits. A limit that changes waits for reserves of the kind that are under way.$$;
 --;
 -- calls: _queue_check_dead_letter_kind, _queue_check_kind, _queue_check_roles, _queue_end, _queue_fail,
 --     _queue_permits_settle, _queue_settings, queue_now
@@ -8885,7 +8889,7 @@ begin
             ('queue_log_position_seq'::regclass, 1000000, greatest((select max(l.position) from queue_log l
                 where l.position > (select coalesce(pg_sequence_last_value('queue_log_position_seq'::regclass), 0))),
                 (select max(n.position) from queue_log_known n), (select max(g.position) from queue_log_gone g),
-                (select max(r.position) from queue_reader r))),
+                (select max(greatest(r.position, r.looked)) from queue_reader r))),
             ('queue_log_known_id_seq'::regclass, 1000000, (select max(n.id) from queue_log_known n)),
             ('queue_cursor_id_seq'::regclass, 1000000, (select max(c.id) from queue_cursor c)),
             ('queue_inbox_id_seq'::regclass, 1000000, (select max(i.id) from queue_inbox i
@@ -8930,9 +8934,8 @@ begin
     -- Whatever ended the session that a client had before may have ended those of workers that live. They have the
     -- timeout of their heartbeat to come back, so a session that is new here doesn't reap.
     if v_since <= in_now then
-        if (select bool_and(v_since + w.timeout_seconds * 1000000 <= in_now) from queue_worker w
-            where not _queue_is_alive(w.session_lock, w.session_id,
-                (w.heartbeat_at + w.timeout_seconds * 1000000)::bigint, in_now)) then
+        if (select bool_and(v_since + w.timeout_seconds * 1000000 <= in_now)
+            from queue_worker w where not _queue_is_alive(w, in_now)) then
             perform _queue_reap(in_now);
         end if;
     else
@@ -9155,8 +9158,7 @@ $$A row a kind that has messages, settings or a past. The view counts the messag
 create or replace view queue_workers as
 select w.worker, w.kinds, w.info, queue_timestamp(w.started_at) as started_at,
     queue_timestamp(w.heartbeat_at) as heartbeat_at, w.timeout_seconds, w.session_lock is not null as by_session,
-    _queue_is_alive(w.session_lock, w.session_id, (w.heartbeat_at + w.timeout_seconds * 1000000)::bigint,
-    n.now) as alive, coalesce(r.reserved, 0) as reserved
+    _queue_is_alive(w, n.now) as alive, coalesce(r.reserved, 0) as reserved
 from queue_worker w cross join (select queue_now() as now) n left join (
     select q.reserved_by, count(*) as reserved from delayed_queue q cross join (select queue_now() as now) m
     where q.reserved_by is not null and q.scheduled_at > m.now group by q.reserved_by) r on r.reserved_by = w.worker;
@@ -9383,7 +9385,7 @@ revoke all on function
     _queue_instant(jsonb, text),
     _queue_integer(jsonb, text, bigint, bigint),
     _queue_intruders(oid),
-    _queue_is_alive(integer, integer, bigint, bigint),
+    _queue_is_alive(queue_worker, bigint),
     _queue_is_heard(text),
     _queue_is_huge(jsonb),
     _queue_is_receipt(text),
@@ -9598,7 +9600,7 @@ begin
             to queue_operator;
         grant execute on function queue_now(), queue_time(timestamptz), queue_timestamp(bigint)
             to queue_producer, queue_consumer, queue_operator, queue_observer;
-        grant execute on function _queue_is_alive(integer, integer, bigint, bigint),
+        grant execute on function _queue_is_alive(queue_worker, bigint),
             _queue_state(bigint, bigint, bigint)
             to queue_operator, queue_observer; -- a view's functions are checked against who asks
         grant execute on function queue_tick(), queue_prune(bigint), queue_reap() to queue_consumer, queue_operator;
@@ -9619,15 +9621,13 @@ begin
         grant insert, select on queue_inbox to queue_producer; -- Spark looks at the columns
         grant insert, select on queue_stage to queue_producer;
         grant select on queue_messages, queue_writes, queue_history, queue_schedules, queue_log to queue_operator;
-        grant select on queue_stats, queue_workers, queue_subscriptions, queue_groups, queue_semaphores,
-            queue_readers to queue_operator, queue_observer;
+        grant select on queue_stats, queue_worker, queue_workers, queue_subscriptions, queue_groups,
+            queue_semaphores, queue_readers to queue_operator, queue_observer;
         -- what a look reads (pyqueue_sql/overview): columns, so that a new one is nobody's until it stands here
         grant select (p_kind, p_key, entry, priority, scheduled_at, scheduled_at_initially, created_at, reserved_at,
             attempts, reserved_by, ready_at, due_at, max_attempts, source_kind, source_key, member, order_key)
             on delayed_queue to queue_operator, queue_observer;
         grant select (p_kind, paused, draining, dead_letter_kind) on queue_kind to queue_operator, queue_observer;
-        grant select (worker, kinds, started_at, heartbeat_at, timeout_seconds, session_lock, session_id, upkeep)
-            on queue_worker to queue_operator, queue_observer;
         grant select (name, p_kind, rule, catch_up, paused, until_at, next_at, last_at)
             on queue_recurring to queue_operator, queue_observer;
         grant select (group_name, then_kind, then_key, on_dead, fail_kind, expected, closed, created_at, finished_at,

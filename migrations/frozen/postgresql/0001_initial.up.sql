@@ -376,9 +376,8 @@ comment on column queue_inbox.attempts is 'Deliveries that are behind it already
 --;
 comment on column queue_inbox.max_attempts is 'Deliveries it may have; NULL: as its kind says.';
 --;
--- Workers that said that they are there: queue_heartbeat. One that never did has no row, and what it holds is left to
--- the timeout. server_run names the run of the server in which it was last heard of; 0: it is judged by its heartbeat
--- alone.
+-- Workers that said that they are there: queue_heartbeat. What others hold is left to the timeout. server_run names the
+-- run of the server in which one was last heard of; 0: it is judged by its heartbeat alone.
 create table queue_worker (
     worker          text collate "C" constraint queue_worker_pkey primary key,      -- serves: queue_heartbeat
     kinds           jsonb,
@@ -388,6 +387,7 @@ create table queue_worker (
     timeout_seconds numeric not null,
     session_lock    integer,
     session_id      integer,
+    reconnect_seconds numeric not null default 0,
     upkeep          boolean not null default true,
     server_run      bigint not null default 0
 ) with (fillfactor = 50);
@@ -808,13 +808,14 @@ create table queue_log_known (
 --;
 comment on table queue_log_known is 'How far the log is complete; internal. (pyqueue_sql)';
 --;
--- Who reads the log, what, and up to where it is done.
+-- Who reads the log, what, and up to where it is done; looked: up to where there is none of its events behind that.
 create table queue_reader (
     reader     text collate "C" constraint queue_reader_pkey primary key,  -- serves: queue_read, queue_read_ack
     name       text collate "C" not null,
     matcher    text collate "C",
     events     text collate "C" not null,
     position   bigint not null,
+    looked     bigint not null default 0,
     created_at bigint not null
 );
 --;

@@ -40,6 +40,7 @@ begin
         set v_follows = json_contains_path(in_messages, 'one', '$[*].group', '$[*].order_key', '$[*].semaphores');
     end if;
     set v_follows = v_follows or json_contains_path(in_options, 'one', '$.group', '$.order_key', '$.semaphores');
+    set v_filter = v_filter or locate('r', out_outcomes) > 0; -- who had to wait asks anew
     if v_follows or v_filter or v_logs then
         select json_arrayagg(json_array(s.entry + 0, s.event, s.group_name)),
             json_arrayagg(if(s.event = 'pushed', s.entry + 0, null)) into v_list, v_created

@@ -31,7 +31,9 @@ begin
             select max(d.ended_at) into v_ended_at from queue_dedup d
             where d.p_kind = in_kind and d.p_key = in_key lock in share mode;
             if v_ended_at > in_since then
-                set out_scheduled_at = null, out_outcome = 'ignored';
+                set out_outcome = 'ignored'; -- also where it came back, by a move, say
+                select max(q.scheduled_at) into out_scheduled_at from delayed_queue q
+                where q.p_kind = in_kind and q.p_key = in_key;
                 leave put;
             end if;
         end if;

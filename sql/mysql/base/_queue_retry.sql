@@ -3,7 +3,7 @@ create procedure _queue_retry(in in_own boolean, inout out_tries int)
     comment 'What a call does that the server has chosen as the victim of a deadlock: in a transaction of its own it is
 made again, since all of it has been undone; in the caller''s the caller has to begin again. So where MariaDB has
 innodb_snapshot_isolation on, the default from 11.6 on, and a row has changed that a statement waited for (1020): that
-undoes the transaction just the same.
+undoes the transaction just the same. A victim that waits to number what it writes down is told so by 1467 on MariaDB.
 in_own: see _queue_begin. out_tries: how often it was tried; 20 times at the most.
 Errors: the server''s 1213, where it can''t be made again.
 differs: only here, see _queue_begin.'

@@ -1,6 +1,6 @@
 -- calls: _queue_entry, _queue_forget_cursors, _queue_ticks
 -- changes: queue_cursor
-create procedure _queue_keep_cursor(in in_kind text collate exact, in in_path varchar(1000) character set ascii,
+create procedure _queue_keep_cursor(in in_kind text collate exact, in in_path varchar(1200) character set ascii,
     in in_cursor longtext character set utf8mb4, in in_from varchar(6) character set ascii, in in_start bigint,
     in in_took bigint, in in_max int, in in_entries longtext character set utf8mb4, in in_now bigint)
     comment 'Brings the cursor of a session up to date after a scan, or forgets it where a scan from the start has

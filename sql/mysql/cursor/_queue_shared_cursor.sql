@@ -1,4 +1,4 @@
-create procedure _queue_shared_cursor(in in_kind text collate exact, in in_path varchar(1000) character set ascii,
+create procedure _queue_shared_cursor(in in_kind text collate exact, in in_path varchar(1200) character set ascii,
     in in_start bigint, in in_now bigint)
     comment 'Takes over the cursor that another session left, for a session that has none yet for this kind; nothing
 where there is none, or it is of the future.

@@ -20,7 +20,7 @@ inside of a procedure.'
 begin
     declare v_until, v_looked, v_tokens bigint;
     declare v_timeout, v_given decimal(30,6) default null;
-    declare v_most, v_number, v_expired, v_limit, v_part int;
+    declare v_most, v_number, v_expired, v_limit int;
     declare v_none, v_rate decimal(30,6);
     declare v_slots longtext character set ascii;
     declare v_paused, v_guarded, v_restricted boolean default false;
@@ -59,7 +59,7 @@ begin
         call _queue_use(in_kind, v_expires, in_now);
     end if;
     if not v_paused and coalesce(v_limit, v_rate) is not null then
-        call _queue_admit(in_kind, v_limit, v_rate, in_now, v_max, v_slots, v_tokens, v_part);
+        call _queue_admit(in_kind, v_limit, v_rate, in_now, v_max, v_slots, v_tokens);
     end if;
     if not v_paused and v_max > 0 then
         call _queue_groups_due(in_now, v_looked);
@@ -90,7 +90,7 @@ begin
             end if;
         end if;
         if v_rate is not null then
-            call _queue_admitted(in_kind, v_rate, v_number, v_tokens, v_part);
+            call _queue_admitted(in_kind, v_rate, v_number, v_tokens, in_now);
         end if;
         if v_expired > 0 then
             insert into queue_count (id, p_kind, expired) values (uuid_short(), in_kind, v_expired);

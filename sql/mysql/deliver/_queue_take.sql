@@ -20,7 +20,7 @@ from the start took; due, due_newer, due_older: where the timetable begins, and 
 priority, negated), place, newer and older (its marks). Times are microseconds, the first three of _queue_ticks.
 differs: no look back in steps, and no notes of the ends of holds: see docs/adr/0003-mariadb-and-mysql.md.'
 begin
-    declare v_path varchar(1000) character set ascii default concat('$.k', hex(concat(database(), '.', in_kind)));
+    declare v_path varchar(1200) character set ascii default concat('$.k', hex(concat(database(), '.', in_kind)));
     declare v_cursor longtext character set utf8mb4;
     declare v_start, v_found, v_took, v_low, v_due, v_first, v_turn bigint;
     declare v_from varchar(6) character set ascii default 'start';

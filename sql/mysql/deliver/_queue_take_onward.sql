@@ -1,5 +1,5 @@
 -- calls: _queue_ticks
-create procedure _queue_take_onward(in in_kind text collate exact, in in_path varchar(1000) character set ascii,
+create procedure _queue_take_onward(in in_kind text collate exact, in in_path varchar(1200) character set ascii,
     in in_start bigint, in in_now bigint, in in_most int, out out_entry bigint, out out_expired boolean,
     out out_slots int, out out_done boolean)
     comment '_queue_take for one message, where the session keeps a cursor of the kind, with one priority in use.

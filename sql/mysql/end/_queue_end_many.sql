@@ -27,9 +27,11 @@ begin
             for update /*!80000 of q */) d;
     end if;
     if v_each then
-        select json_arrayagg(json_array(q.p_kind, q.order_key)) into v_lines
-        from json_table(in_entries, '$[*]' columns (entry bigint path '$')) j
-            straight_join delayed_queue q force index (primary) on q.entry = j.entry and q.order_key is not null;
+        select json_arrayagg(json_array(l.p_kind, l.order_key)) into v_lines
+        from (select q.p_kind, q.order_key
+            from json_table(in_entries, '$[*]' columns (entry bigint path '$')) j
+                straight_join delayed_queue q force index (primary) on q.entry = j.entry and q.order_key is not null
+            for update /*!80000 of q */) l;
         if v_lines is not null then -- in their order, as everywhere: each by itself would be in that of the entries
             select count(*) into v_entry
             from (
@@ -68,12 +70,18 @@ begin
             straight_join delayed_queue q force index (primary) on q.entry = j.entry and q.order_key is null
                 and q.semaphores is null;
         if row_count() < json_length(in_entries) then -- the others stand in lines, or have permits
-            select json_arrayagg(json_array(q.p_kind, q.order_key, q.entry)) into v_lines
-            from json_table(in_entries, '$[*]' columns (entry bigint path '$')) j
-                straight_join delayed_queue q force index (primary) on q.entry = j.entry and q.order_key is not null;
-            select json_arrayagg(q.entry) into v_guarded
-            from json_table(in_entries, '$[*]' columns (entry bigint path '$')) j
-                straight_join delayed_queue q force index (primary) on q.entry = j.entry and q.semaphores is not null;
+            -- read with a lock, because an old snapshot may not have them
+            select json_arrayagg(json_array(l.p_kind, l.order_key, l.entry)) into v_lines
+            from (select q.p_kind, q.order_key, q.entry
+                from json_table(in_entries, '$[*]' columns (entry bigint path '$')) j
+                    straight_join delayed_queue q force index (primary) on q.entry = j.entry and q.order_key is not null
+                for update /*!80000 of q */) l;
+            select json_arrayagg(l.entry) into v_guarded
+            from (select q.entry
+                from json_table(in_entries, '$[*]' columns (entry bigint path '$')) j
+                    straight_join delayed_queue q force index (primary) on q.entry = j.entry
+                        and q.semaphores is not null
+                for update /*!80000 of q */) l;
             delete q from json_table(in_entries, '$[*]' columns (entry bigint path '$')) j
                 straight_join delayed_queue q force index (primary) on q.entry = j.entry;
         end if;

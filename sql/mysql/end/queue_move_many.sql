@@ -43,8 +43,7 @@ begin
                     select t.place, t.move
                     from json_table(in_moves, '$[*]' columns (place for ordinality, move json path '$')) t
                     limit 10000) m on m.place = o.place
-            order by o.p_key collate exact,
-                o.to_kind collate exact;
+            order by o.p_key collate exact, o.to_kind collate exact, o.entry;
         call queue_now(v_now);
         if in_moves is null or length(in_moves) < 99 and in_moves regexp '^[[:space:]]*null[[:space:]]*$' then
             set in_moves = '[]';

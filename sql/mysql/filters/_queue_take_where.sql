@@ -33,17 +33,19 @@ begin
             out_number, out_expired, out_ends);
     else
         -- what has come due and is asked for, and as much of it, goes into the line first
-        set v_due = '[]';
-        call _queue_look_due(in_kind, in_now, 1000, v_path, v_text, v_number, v_place, v_entry, v_list, v_rows);
-        if v_rows > 0 then
-            select json_arrayagg(c.entry) into v_list
-            from (
-                select q.entry from json_table(v_list, '$[*]' columns (entry bigint path '$')) j
-                    straight_join delayed_queue q force index (primary) on q.entry = j.entry
-                order by q.priority desc, q.due_at, q.entry limit 1000) c;
-            call _queue_take_candidates(in_kind, v_list, in_max, in_now, in_most, in_where, v_due, v_one, v_two,
-                v_three);
-        end if;
+        set v_due = '[]', v_rows = 1000;
+        while v_rows = 1000 and v_one < in_max do
+            call _queue_look_due(in_kind, in_now, 1000, v_path, v_text, v_number, v_place, v_entry, v_list, v_rows);
+            if v_rows > 0 then
+                select json_arrayagg(c.entry) into v_list
+                from (
+                    select q.entry from json_table(v_list, '$[*]' columns (entry bigint path '$')) j
+                        straight_join delayed_queue q force index (primary) on q.entry = j.entry
+                    order by q.priority desc, q.due_at, q.entry limit 1000) c;
+                call _queue_take_candidates(in_kind, v_list, in_max, in_now, in_most, in_where, v_due, v_one, v_two,
+                    v_three);
+            end if;
+        end while;
         set v_many = greatest(in_max, 20), v_rows = v_many, v_place = 0, v_entry = 0;
         while v_rows > 0 and out_number < in_max do
             call _queue_look_line(in_kind, in_now, v_many, v_path, v_text, v_number, v_rank, v_place, v_entry, v_list,

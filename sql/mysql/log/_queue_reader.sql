@@ -34,7 +34,7 @@ begin
         call _queue_fail('PQ002', 'from', v_from, 'must be oldest or now');
     end if;
     call _queue_events(in_options, v_events);
-    select r.name, r.events, r.position into v_name, out_events, out_place from queue_reader r
+    select r.name, r.events, greatest(r.position, r.looked) into v_name, out_events, out_place from queue_reader r
         where r.reader = in_reader;
     set v_ended = nullif(regexp_substr(v_events, 'acked|popped|moved|dead|removed'), '');
     select v_ended is not null and not v_events <=> out_events and not exists (
@@ -70,7 +70,7 @@ begin
     if v_name <> in_name then
         call _queue_fail('PQ004', 'reader', in_reader, concat('reads "', left(v_name, 40), '", see queue_read_end'));
     elseif v_events <> out_events then
-        update queue_reader r set r.events = v_events where r.reader = in_reader;
-        set out_events = v_events;
+        update queue_reader r set r.events = v_events, r.looked = 0 where r.reader = in_reader;
+        select r.events, r.position into out_events, out_place from queue_reader r where r.reader = in_reader;
     end if;
 end;

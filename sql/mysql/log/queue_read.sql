@@ -46,7 +46,7 @@ begin
             call _queue_read(in_name, v_matcher, v_events, v_place, v_max, v_known, v_rows, v_last);
             set v_known = coalesce(v_last, v_known);
             if v_rows = 0 and v_known > v_place + 1000 then
-                update queue_reader r set r.position = v_known where r.reader = in_reader and r.position = v_place;
+                update queue_reader r set r.looked = v_known where r.reader = in_reader and r.events = v_events;
             end if;
         end if;
         call _queue_log_missed(in_name, v_matcher, v_events, v_place, v_missed);

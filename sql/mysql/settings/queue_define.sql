@@ -48,8 +48,8 @@ becomes null, for ever.
 A time in seconds counts as it is set when it is looked at. So a change also concerns what has ended already.
 Result: the settings.
 Errors: PQ001 for kind, PQ002 for options, PQ004 for a circle, PQ007 for who may not use the kind.
-Locks: other definitions wait until the transaction ends; nothing else does. A limit that changes waits for reserves
-of the kind that are under way.'
+Locks: other definitions wait until the transaction ends. With filter_index so does who changes a message that is put
+into the index; nothing else waits. A limit that changes waits for reserves of the kind that are under way.'
 begin
     declare v_max_attempts, v_now, v_gone bigint;
     declare v_there int;

@@ -26,8 +26,9 @@ begin
                 select h.receipt from queue_stream_part p
                     straight_join json_table(p.receipts, '$[*]' columns (receipt varchar(60) character set utf8mb4
                         path '$')) h
-                where p.stream = in_stream and p.batch = in_batch limit 1000000000) b on b.receipt = r.receipt
-        order by q.p_key, q.p_kind;
+                where p.stream = in_stream and p.batch = in_batch limit 1000000000 for update /*!80000 of p */) b
+                on b.receipt = r.receipt
+        order by q.p_key, q.p_kind for update /*!80000 of q */;
     if json_valid(in_failed) is not true or json_type(in_failed) <> 'ARRAY' or exists (
         select 1 from json_table(in_failed, '$[*]' columns (one json path '$')) f where json_type(f.one) <> 'OBJECT')
             then

@@ -36,7 +36,7 @@ begin
         declare v_outcomes longtext character set ascii;
         declare c cursor for
             select p.receipts from queue_stream_part p where p.stream = in_stream and p.batch = in_batch
-                order by p.source, p.part;
+                order by p.source, p.part for update;
         set v_new = null, v_acked = null, v_failed = null, v_lost = null, v_published = null, v_pushed = null,
             v_differing = null;
         call _queue_check_batch('stream', in_stream, in_batch);

@@ -23,7 +23,8 @@ begin
         from json_table(v_list, '$[*]'
             columns (entry bigint path '$[0]', secret char(32) character set utf8mb4 path '$[1]')) r
             straight_join delayed_queue q force index (primary) on q.entry = r.entry and q.secret = unhex(r.secret)
-                and q.reserved_by is not null;
+                and q.reserved_by is not null
+        for update /*!80000 of q */;
         update json_table(v_list, '$[*]'
             columns (entry bigint path '$[0]', secret char(32) character set utf8mb4 path '$[1]')) r
             straight_join delayed_queue q force index (primary) on q.entry = r.entry and q.secret = unhex(r.secret)
@@ -35,7 +36,7 @@ begin
             columns (place for ordinality, entry bigint path '$[0]',
             secret char(32) character set utf8mb4 path '$[1]')) r
             straight_join delayed_queue q force index (primary) on q.entry = r.entry and q.secret = unhex(r.secret)
-        where q.semaphores is not null;
+        where q.semaphores is not null for update /*!80000 of q */;
         if v_slots is not null then
             set v_outcomes = repeat('l', v_number);
             call _queue_extend_with_permits(v_slots, in_seconds, v_now, v_outcomes);

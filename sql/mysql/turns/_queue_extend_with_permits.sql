@@ -15,26 +15,30 @@ begin
     declare v_place int;
     declare v_missing, v_names, v_all, v_locked longtext character set utf8mb4;
     declare v_lacks varchar(100) collate exact;
-    declare v_held boolean;
+    declare v_held, v_needs boolean;
     declare c cursor for
-        select q.entry, j.place, q.semaphores, q.reserved_by is not null, (
-            select json_arrayagg(m.name)
-                from json_table(q.semaphores, '$[*]' columns (name varchar(100) collate exact path '$')) m
-            where q.source_kind is null and in_seconds > 0 and (
-                select h.entry from queue_semaphore_permit h where h.entry = q.entry and h.name = m.name) is null)
+        select q.entry, j.place, q.semaphores, q.reserved_by is not null, q.source_kind is null and in_seconds > 0
         from json_table(in_list, '$[*]' columns (entry bigint path '$[0]', place int path '$[1]')) j
             straight_join delayed_queue q force index (primary) on q.entry = j.entry
-        order by j.entry;
+        order by j.entry for update /*!80000 of q */;
     declare continue handler for not found begin end;
-    set v_all = '[]';
-    for each c into v_entry, v_place, v_names, v_held, v_missing do
-        set v_all = json_merge_preserve(v_all, coalesce(v_missing, '[]'));
-    end each;
-    if json_length(v_all) > 0 then
+    select json_arrayagg(m.name) into v_all
+    from json_table(in_list, '$[*]' columns (entry bigint path '$[0]')) j
+        straight_join delayed_queue q force index (primary) on q.entry = j.entry and q.source_kind is null
+        straight_join json_table(q.semaphores, '$[*]' columns (name varchar(100) collate exact path '$')) m
+        left join queue_semaphore_permit h force index (primary) on h.entry = q.entry and h.name = m.name
+    where h.entry is null and in_seconds > 0;
+    if v_all is not null then
         call _queue_permits_lock(v_all, true, v_locked);
     end if;
-    for each c into v_entry, v_place, v_names, v_held, v_missing do
-        set v_lacks = null;
+    for each c into v_entry, v_place, v_names, v_held, v_needs do
+        set v_lacks = null, v_missing = null;
+        if v_needs then
+            select json_arrayagg(m.name) into v_missing
+            from json_table(v_names, '$[*]' columns (name varchar(100) collate exact path '$')) m
+                left join queue_semaphore_permit h force index (primary) on h.entry = v_entry and h.name = m.name
+            where h.entry is null for update /*!80000 of h */;
+        end if;
         if v_missing is not null then
             call _queue_permits_lacking(v_missing, null, false, in_now, v_lacks);
         end if;

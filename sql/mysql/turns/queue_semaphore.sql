@@ -21,7 +21,7 @@ short.
 Where the idea comes from: Chapman''s semaphores.'
 begin
     begin atomic
-        declare v_now, v_there, v_more bigint;
+        declare v_now, v_more bigint;
         declare v_locked, v_over longtext character set utf8mb4;
         call queue_now(v_now);
         call _queue_check_kind(in_name, 100, 'name');
@@ -34,8 +34,7 @@ begin
             delete h from queue_semaphore_permit h where h.name = in_name;
         else
             -- made again: who holds has a permit
-            select count(*) into v_there from queue_semaphore s where s.name = in_name;
-            if v_there = 0 then
+            if not json_contains(v_locked, json_quote(in_name)) then
                 insert into queue_semaphore_permit (entry, name, until)
                 select q.entry, in_name, q.scheduled_at from delayed_queue q
                 where json_contains(q.semaphores, json_quote(in_name)) and q.source_kind is null

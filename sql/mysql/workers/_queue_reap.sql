@@ -3,7 +3,8 @@
 create procedure _queue_reap(in in_now bigint, in in_max int, out out_reaped longtext character set utf8mb4)
     comment 'queue_reap without its transaction. Nobody is presumed dead because the server was away: whose last
 heartbeat is of another run of it, another node''s included, and who would be dead by that, or was alive by a session
-there, is judged by its heartbeat from now on, with all of its timeout; once, until it beats again.
+there, is judged by its heartbeat from now on, with all of its timeout; once, until it beats again. Who loses a session
+has reconnect_seconds for that.
 in_now: the time of the call. in_max: how many messages at the most. out_reaped: a JSON array of arrays: the worker, and
 how many of its messages were freed.
 Locks: the rows of the workers, which others may be reaping: those are passed over; the messages.'
@@ -18,17 +19,21 @@ begin
     declare continue handler for not found begin end;
     set out_reaped = '[]';
     call _queue_server_run(v_run);
-    -- the server was away: whoever was there before has its timeout to come back
+    -- who was there before the server was away has its timeout to come back; who lost a session, reconnect_seconds
     select json_arrayagg(o.worker) into v_away
     from (
         select w.worker from queue_worker w
         where w.server_run not in (0, v_run)
             and (w.session_lock is not null or w.heartbeat_at + w.timeout_seconds * 1000000 <= in_now)
+            or if(w.reconnect_seconds > 0 and w.session_lock is not null,
+                coalesce(is_used_lock(w.session_lock), 0) <> w.session_id, false)
         for update skip locked) o;
     if v_away is not null then
         update json_table(v_away, '$[*]' columns (worker varchar(200) collate exact path '$')) j
             straight_join queue_worker w force index (primary) on w.worker = j.worker
-        set w.server_run = 0, w.session_lock = null, w.session_id = null, w.heartbeat_at = in_now;
+        set w.heartbeat_at = in_now
+            - if(w.server_run in (0, v_run), greatest(w.timeout_seconds - w.reconnect_seconds, 0) * 1000000, 0),
+            w.server_run = 0, w.session_lock = null, w.session_id = null;
     end if;
     workers: loop
         set v_next = null, v_worker = null, v_kinds = null;

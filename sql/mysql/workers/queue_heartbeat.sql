@@ -14,6 +14,7 @@ default back.
 - info: what people should see of it. Allowed: an object of strings, numbers, booleans and nulls. Default: none.
 - session: the worker is alive as long as this session is, silent or not. For a session of its own, behind no pooler
   that shares sessions. Allowed: true, false. Default: false.
+- reconnect_seconds: how long it has to come back once that session has ended. Allowed: 0 to 86400. Default: 0.
 - stop: the worker leaves in good order. What it holds is left to the timeouts. Allowed: true, false. Default: false.
 - upkeep: whether it may be one that "reaps". Allowed: true, false. Default: true.
 Result: worker; alive: false once it has left; started_at, heartbeat_at and expires_at, microseconds, the last NULL
@@ -31,34 +32,33 @@ begin
     declare v_now, v_started, v_expires bigint;
     begin atomic
         declare v_looked, v_run bigint;
-        declare v_timeout decimal(30,6);
-        declare v_seconds decimal(20,6) default 30;
-        declare v_kinds, v_info, v_new_kinds, v_new_info longtext character set utf8mb4;
-        declare v_session, v_stop, v_new_upkeep, v_several boolean;
-        declare v_upkeep boolean default true;
+        declare v_timeout, v_reconnect decimal(30,6);
+        declare v_kinds, v_info longtext character set utf8mb4;
+        declare v_session, v_stop, v_upkeep, v_several boolean;
         declare v_lock varchar(64) character set utf8mb4 default concat('pyqueue.worker.',
             left(sha2(concat(connection_id(), '.', database(), '.', in_worker), 256), 40));
         declare continue handler for not found begin end;
         call queue_now(v_now);
         set v_alive = null, v_started = null, v_expires = null, v_reaps = null;
         call _queue_check_key(in_worker, 'worker');
-        call _queue_check_options(in_options, 'timeout_seconds,kinds,info,session,stop,upkeep', 'options');
+        call _queue_check_options(in_options, 'timeout_seconds,kinds,info,session,reconnect_seconds,stop,upkeep',
+            'options');
         call _queue_number(in_options, 'timeout_seconds', 1, 86400, v_timeout);
+        call _queue_number(in_options, 'reconnect_seconds', 0, 86400, v_reconnect);
         if json_type(json_extract(in_options, '$.kinds')) <> 'NULL' then
-            call _queue_check_kinds(json_extract(in_options, '$.kinds'), v_new_kinds);
+            call _queue_check_kinds(json_extract(in_options, '$.kinds'), v_kinds);
         end if;
-        call _queue_check_headers(json_extract(in_options, '$.info'), 'info', v_new_info);
+        call _queue_check_headers(json_extract(in_options, '$.info'), 'info', v_info);
         call _queue_boolean(in_options, 'session', v_session);
         call _queue_boolean(in_options, 'stop', v_stop);
         call _queue_groups_due(v_now, v_looked);
-        call _queue_boolean(in_options, 'upkeep', v_new_upkeep);
+        call _queue_boolean(in_options, 'upkeep', v_upkeep);
         call _queue_server_run(v_run);
-        select w.kinds, w.info, w.timeout_seconds, w.upkeep, if(w.server_run in (0, v_run)
+        select if(w.server_run in (0, v_run)
             and if(w.session_lock is null, w.heartbeat_at + w.timeout_seconds * 1000000 <= v_now,
                 coalesce(is_used_lock(w.session_lock), 0) <> w.session_id), null, w.started_at)
-        into v_kinds, v_info, v_seconds, v_upkeep, v_started from queue_worker w where w.worker = in_worker for update;
-        set v_alive = not coalesce(v_stop, false), v_reaps = false, v_expires = null,
-            v_started = coalesce(v_started, v_now);
+        into v_started from queue_worker w where w.worker = in_worker for update;
+        set v_alive = not coalesce(v_stop, false), v_reaps = false, v_started = coalesce(v_started, v_now);
         if v_alive and v_session then -- a lock that the other nodes can't see would be no sign of life
             call _queue_several_nodes(v_several);
         end if;
@@ -71,26 +71,26 @@ begin
             set v_lock = null;
         end if;
         if v_alive then
-            set v_kinds = if(json_contains_path(in_options, 'one', '$.kinds'), v_new_kinds, v_kinds),
-                v_info = if(json_contains_path(in_options, 'one', '$.info'), v_new_info, v_info),
-                v_seconds = if(json_contains_path(in_options, 'one', '$.timeout_seconds'), coalesce(v_timeout, 30),
-                v_seconds), v_upkeep = if(json_contains_path(in_options, 'one', '$.upkeep'),
-                coalesce(v_new_upkeep, true), v_upkeep),
-                v_expires = if(v_lock is null, v_now + v_seconds * 1000000, null);
+            set v_timeout = coalesce(v_timeout, 30), v_reconnect = coalesce(v_reconnect, 0),
+                v_upkeep = coalesce(v_upkeep, true);
             insert into queue_worker (worker, kinds, info, started_at, heartbeat_at, timeout_seconds, session_lock,
-                session_id, upkeep, server_run)
-            values (in_worker, v_kinds, v_info, v_started, v_now, v_seconds, v_lock,
-                if(v_lock is null, null, connection_id()), v_upkeep, v_run)
-            on duplicate key update kinds = v_kinds, info = v_info, started_at = v_started, heartbeat_at = v_now,
-                timeout_seconds = v_seconds, session_lock = v_lock, upkeep = v_upkeep, server_run = v_run,
-                session_id = if(v_lock is null, null, connection_id());
-            select v_upkeep and count(*) < 2 into v_reaps
-            from (
-                select 1 from queue_worker w
-                where w.upkeep and (w.started_at < v_started or w.started_at = v_started and w.worker < in_worker)
-                    and not if(w.session_lock is null, w.heartbeat_at + w.timeout_seconds * 1000000 <= v_now,
-                            coalesce(is_used_lock(w.session_lock), 0) <> w.session_id)
-                limit 2) earlier;
+                session_id, reconnect_seconds, upkeep, server_run)
+            values (in_worker, v_kinds, v_info, v_started, v_now, v_timeout, v_lock,
+                if(v_lock is null, null, connection_id()), v_reconnect, v_upkeep, v_run)
+            on duplicate key update kinds = if(json_contains_path(in_options, 'one', '$.kinds'), v_kinds, kinds),
+                info = if(json_contains_path(in_options, 'one', '$.info'), v_info, info),
+                timeout_seconds = if(json_contains_path(in_options, 'one', '$.timeout_seconds'), v_timeout,
+                timeout_seconds), reconnect_seconds = if(json_contains_path(in_options, 'one', '$.reconnect_seconds'),
+                v_reconnect, reconnect_seconds), upkeep = if(json_contains_path(in_options, 'one', '$.upkeep'),
+                v_upkeep, upkeep), started_at = v_started, heartbeat_at = v_now, session_lock = v_lock,
+                session_id = if(v_lock is null, null, connection_id()), server_run = v_run;
+            select if(v_lock is null, v_now + w.timeout_seconds * 1000000, null), w.upkeep and not exists (
+                select 1 from queue_worker o
+                where o.upkeep and (o.started_at < v_started or o.started_at = v_started and o.worker < in_worker)
+                    and if(o.session_lock is null, o.heartbeat_at + o.timeout_seconds * 1000000 > v_now,
+                        is_used_lock(o.session_lock) <=> o.session_id)
+                limit 1 offset 1)
+            into v_expires, v_reaps from queue_worker w where w.worker = in_worker;
         else
             delete w from queue_worker w where w.worker = in_worker;
         end if;

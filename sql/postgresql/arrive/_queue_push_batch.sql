@@ -1,5 +1,6 @@
 -- calls: _queue_enrol, _queue_index, _queue_is_huge, _queue_join_line, _queue_line, _queue_line_up, _queue_log,
---     _queue_message, _queue_permits_settle, _queue_push_options, _queue_put_onto, _queue_take_back
+--     _queue_message, _queue_permits_settle, _queue_push_options, _queue_put_onto, _queue_semaphores,
+--     _queue_take_back
 -- changes: delayed_queue
 create or replace function _queue_push_batch(in_kind queue_kind, in_messages jsonb, in_options jsonb, in_now bigint,
     in_changes boolean, in_sorted boolean) returns table (p_key text, outcome text) language plpgsql as $$
@@ -7,9 +8,8 @@ declare
     v_default constant record := _queue_push_options(in_options, in_now);
     v_more constant boolean :=
         in_messages @? '$[*] ? (exists (@.group) || exists (@.order_key) || exists (@.semaphores))';
-    v_heads jsonb;
     v_since constant bigint := in_now - (nullif(in_kind.dedup_seconds, 0) * 1000000)::bigint;
-    v_keys text[]; v_entries bigint[]; v_late bigint[] := '{}';
+    v_heads jsonb; v_keys text[]; v_entries bigint[]; v_late bigint[] := '{}';
     v_each record; v_row delayed_queue; v_put record;
     v_onto bigint[] := '{}'; v_logged bigint[]; v_outcomes text[]; v_waits_for text[];
 begin
@@ -25,10 +25,10 @@ begin
         where in_changes or o.order_key is not null;
     end if;
     with e as materialized (
-        -- most messages are a key, a payload and perhaps an order key: those are checked here, all others one by one
+        -- most messages are a key, a payload and perhaps their turn: those are checked here, all others one by one
         select m.n, nextval('delayed_queue_entry_seq'::regclass) as entry, m.message,
             coalesce(m.message ->> 'order_key', v_default.order_key) as order_key,
-            (jsonb_typeof(m.message) = 'object' and m.message - '{key,payload,order_key}'::text[] = '{}'
+            (jsonb_typeof(m.message) = 'object' and m.message - '{key,payload,order_key,semaphores}'::text[] = '{}'
             and jsonb_typeof(m.message -> 'key') = 'string' and char_length(m.message ->> 'key') between 1 and 200
             and (not m.message ? 'order_key' or jsonb_typeof(m.message -> 'order_key') = 'string'
                 and char_length(m.message ->> 'order_key') between 1 and 200 and v_default.semaphores is null)
@@ -39,7 +39,9 @@ begin
         select e.n, e.entry, (e.message ->> 'key') collate "C" as p_key, e.message -> 'payload' as payload,
             v_default.scheduled_at, v_default.priority, v_default.headers, v_default.attempts, v_default.max_attempts,
             v_default.route, e.order_key collate "C", case
-            when (v_heads ->> e.order_key)::integer < e.n then true end as waits, v_default.semaphores
+            when (v_heads ->> e.order_key)::integer < e.n then true end as waits, case
+            when not e.message ? 'semaphores' then v_default.semaphores when e.message -> 'semaphores' <> 'null'
+            then _queue_semaphores(coalesce(in_options, '{}') || e.message) end as semaphores
         from e where e.plain
         union all
         select e.n, e.entry, o.p_key collate "C", coalesce(e.message -> 'payload', 'null'), o.scheduled_at, o.priority,
@@ -109,7 +111,7 @@ begin
             end if;
         end loop;
     end if;
-    if in_kind.filter_index then
+    if in_kind.filter_index or v_onto <> '{}' then -- who had to wait asks anew
         perform _queue_index(array_remove(v_entries || v_onto, null));
     end if;
     if v_more and in_messages @? '$[*].group' or in_options ? 'group' then

@@ -9,7 +9,9 @@ begin
         if coalesce((
             select d.ended_at from queue_dedup d
             where d.p_kind = in_row.p_kind and d.p_key = in_row.p_key) > in_since, false) then
-            outcome := 'ignored';
+            outcome := 'ignored'; -- also where it came back, by a move, say
+            select q.scheduled_at into scheduled_at from delayed_queue q
+            where q.p_kind = in_row.p_kind and q.p_key = in_row.p_key;
             return;
         end if;
     end if;

@@ -4,11 +4,11 @@ create or replace function _queue_ack_each(in_entries bigint[], in_secrets bytea
 declare
     v_outcomes text[] := array_fill('lost'::text, array[cardinality(in_entries)]);
     v_look record; v_done record;
-    v_names text[]; v_members bigint[]; v_place bigint;
+    v_members bigint[]; v_place bigint;
 begin
     select min(q.p_kind) <> max(q.p_kind) or bool_or(q.order_key is not null) as mixed,
         in_options is not null or bool_or(q.route is not null and q.source_kind is null) as onward,
-        bool_or(q.member is not null) as grouped, bool_or(q.semaphores is not null) as guarded
+        bool_or(q.member is not null) as grouped
     into v_look from delayed_queue q where q.entry = any (in_entries);
     if v_look.onward then
         return (
@@ -25,15 +25,12 @@ begin
             join delayed_queue q on q.entry between r.entry and r.entry and q.secret = r.secret
             where q.member is not null);
     end if;
-    v_names := array(
-        select distinct a.name from delayed_queue q, unnest(q.semaphores) a (name)
-        where v_look.guarded and q.entry = any (in_entries));
     v_done := _queue_end(in_entries, in_secrets, 'acked', null::text, in_now);
     foreach v_place in array v_done.places loop
         v_outcomes[v_place] := 'acked';
     end loop;
     perform _queue_members_end(v_members, 'acked', null::jsonb, in_now) where v_members <> '{}';
-    perform _queue_permits_settle(v_done.guarded, v_names, true, in_now)
+    perform _queue_permits_settle(v_done.guarded, null::text[], true, in_now)
         where v_done.guarded is not null or v_members <> '{}';
     return v_outcomes;
 end $$;

@@ -1,4 +1,4 @@
--- calls: _queue_advance, _queue_log_open, _queue_newest, _queue_put, _queue_wake_limited
+-- calls: _queue_advance, _queue_log_open, _queue_newest, _queue_permits_note, _queue_put, _queue_wake_limited
 -- changes: delayed_queue, queue_count, queue_dedup, queue_history, queue_log
 create or replace function _queue_end(in_entries bigint[], in_secrets bytea[], in_outcome text, in_to_kind text,
     in_now bigint, out places bigint[], out guarded bigint[]) language plpgsql as $$
@@ -74,7 +74,8 @@ begin
         select bool_or(true) into v_again.order_waits from delayed_queue f
         where f.p_kind = v_again.p_kind and f.order_key = v_again.order_key and f.order_key is not null
             and f.order_waits is null;
-        perform _queue_put(v_again, 'ignore', null::bigint, in_now);
+        perform _queue_permits_note(array[p.entry])
+        from _queue_put(v_again, 'ignore', null::bigint, in_now) p where p.waits_for is not null;
     end loop;
 end $$;
 

@@ -36,7 +36,7 @@ begin
         select m.n
         from unnest(in_entries, in_secrets, in_to_kinds, in_keys) with ordinality m (entry, secret, to_kind, key, n)
         join delayed_queue s on s.entry between m.entry and m.entry and s.secret = m.secret
-        order by coalesce(m.key, s.p_key) collate "C", m.to_kind collate "C" nulls first);
+        order by coalesce(m.key, s.p_key) collate "C", m.to_kind collate "C" nulls first, s.entry);
 end $$;
 
 comment on function _queue_lock_moves(bigint[], bytea[], text[], text[]) is

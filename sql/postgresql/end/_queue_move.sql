@@ -63,10 +63,8 @@ begin
         v_order := v_row.order_key;
         v_row.order_key := null; -- it takes its place once all are in
         v_put := _queue_put(v_row, coalesce(v_options ->> 'on_duplicate', 'ignore'), null::bigint, in_now);
-        if v_put.waits_for is not null then
-            v_settle := v_settle || v_put.entry;
-            v_names := v_names || v_put.waits_for;
-        end if;
+        v_settle := v_settle || v_put.entry;
+        v_names := v_names || v_put.waits_for;
         v_outcomes[v_place] := case v_put.outcome when 'ignored' then 'duplicate' else 'moved' end;
         if v_put.outcome <> 'created' then
             perform _queue_members_end(array[v_row.member], 'duplicate', v_options -> 'result', in_now)

@@ -10,7 +10,7 @@ declare
     v_receipts record;
     v_outcomes text[]; v_each text[];
     v_kind text; v_entries bigint[]; v_tids tid[];
-    v_ordered boolean; v_guarded boolean; v_next bigint[]; v_names text[];
+    v_ordered boolean; v_guarded boolean; v_next bigint[];
 begin
     if in_options is null and in_receipts::text ~ '^[[]("[1-9][0-9]*-[0-9a-f]+"(, )?)+[]]$'
         and jsonb_array_length(in_receipts) <= 10000 then
@@ -42,18 +42,13 @@ begin
                 select m.ctid as tid from delayed_queue m
                 where m.entry = r.entry and m.secret = r.secret and m.pending is null for update) q);
         if cardinality(v_tids) = jsonb_array_length(in_receipts) then
-            if v_guarded then
-                v_names := array(
-                    select distinct a.name from delayed_queue q, unnest(q.semaphores) a (name)
-                    where q.ctid = any (v_tids));
-            end if;
             with d as (delete from delayed_queue q where q.ctid = any (v_tids) returning q.source_kind)
             insert into queue_count (p_kind, pushed, acked, reserved)
             select v_kind, count(*) - count(d.source_kind), count(*), count(*) from d;
             perform _queue_advance(null::text[], null::text[], v_now, v_next) where v_next <> '{}';
             perform _queue_wake_limited(k.p_kind) from queue_kind k
             where k.p_kind = v_kind and k.max_reserved is not null;
-            perform _queue_permits_settle(v_entries, v_names, true, v_now) where v_guarded;
+            perform _queue_permits_settle(v_entries, null::text[], true, v_now) where v_guarded;
             return query select e.receipt, 'acked' from jsonb_array_elements_text(in_receipts) e (receipt);
             return;
         end if;

@@ -14,16 +14,16 @@ begin
         v_found := _queue_find_terms(in_kind.p_kind, in_max, in_now, in_where, v_terms);
     else
         -- what has come due and is asked for, and as much of it, goes into the line first
-        v_tids := array(select c.tid from (
-            select d.ctid as tid, d.priority, d.due_at, d.entry from delayed_queue d
+        v_tids := array(
+            select d.ctid from delayed_queue d
             where d.p_kind = in_kind.p_kind and d.due_at between 0 and in_now
                 and (d.payload @> in_where or d.headers @> in_where)
-            order by d.p_kind, d.due_at limit 1000) c
-            order by c.priority desc, c.due_at, c.entry limit in_max);
+            order by d.p_kind, d.due_at limit 1000);
         if v_tids <> '{}' then
-            v_tids := array(select d.ctid from delayed_queue d
-                where d.ctid = any (v_tids) and d.p_kind || '' = in_kind.p_kind
-                    and d.due_at + 0 <= in_now for update skip locked);
+            v_tids := array(
+                select d.ctid from delayed_queue d
+                where d.ctid = any (v_tids) and d.p_kind || '' = in_kind.p_kind and d.due_at + 0 <= in_now
+                order by d.priority desc, d.due_at, d.entry limit in_max for update skip locked);
             perform _queue_promote_found(v_tids, slow, in_now);
         end if;
         v_found := array(

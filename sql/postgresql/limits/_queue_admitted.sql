@@ -1,10 +1,16 @@
--- calls: _queue_setting
+-- calls: _queue_lease_tokens, _queue_setting
 -- changes: queue_claim, queue_slot
 create or replace function _queue_admitted(in_kind queue_kind, in_state bigint[], in_slots integer[],
     in_numbers bigint[], in_receipts text[], in_now bigint) returns void language plpgsql as $$
+declare
+    v_ahead constant bigint := floor(in_kind.rate_per_second / 320);
 begin
     if in_kind.rate_per_second is not null then
         in_state[2] := in_state[2] - cardinality(in_receipts);
+        if in_state[2] > v_ahead then -- what is not taken ahead is for whoever wants it
+            perform _queue_lease_tokens(in_kind.p_kind, in_kind.rate_per_second, 0, 0, in_now, in_state[2] - v_ahead);
+            in_state[2] := v_ahead;
+        end if;
     end if;
     if in_slots is not null and in_receipts <> '{}' then
         insert into queue_claim (p_kind, slot, number, entry, secret)
@@ -28,9 +34,9 @@ begin
 end $$;
 
 comment on function _queue_admitted(queue_kind, bigint[], integer[], bigint[], text[], bigint) is
-$$Counts the tokens that were used, and puts the deliveries in their slots. Now and then it removes claims of
-these slots that count no more. The state of the session is rolled back with the transaction,
-as all custom settings are.
+$$Counts the tokens that were used, gives back what was neither used nor taken ahead, and puts the deliveries in their
+slots. Now and then it removes claims of these slots that count no more. The state of the session is rolled back with
+the transaction, as all custom settings are.
 in_kind: the settings of the kind. in_state, in_slots, in_numbers: what it answered. in_receipts: the deliveries, as
 many as were allowed or fewer. in_now: the time of the call.
-Locks: none but the slots, which are locked.$$;
+Locks: the slots, which are locked already; a part of the bucket, as _queue_lease_tokens.$$;

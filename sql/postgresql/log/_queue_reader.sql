@@ -35,15 +35,13 @@ begin
     end if;
     if v_reader.reader is null then
         insert into queue_reader (reader, name, matcher, events, position, created_at)
-        values (in_reader, in_name, v_matcher,
-            coalesce(v_events, 'pushed,replaced'), 0, v_now)
+        values (in_reader, in_name, v_matcher, coalesce(v_events, 'pushed,replaced'), 0, v_now)
         on conflict on constraint queue_reader_pkey do nothing
         returning * into v_reader;
         if found then
             update queue_reader r
             set position = case v_from when 'now' then _queue_log_horizon()
-                else coalesce(_queue_log_missed(v_reader), 0) end
-            where r.reader = in_reader;
+                else coalesce(_queue_log_missed(v_reader), 0) end where r.reader = in_reader;
         end if;
         select r.* into v_reader from queue_reader r where r.reader = in_reader;
     end if;
@@ -51,13 +49,14 @@ begin
         perform _queue_fail('PQ004', 'reader', in_reader,
             format('reads "%s", see queue_read_end', left(v_reader.name, 40)));
     elsif v_events <> v_reader.events then
-        update queue_reader r set events = v_events where r.reader = in_reader returning r.* into v_reader;
+        update queue_reader r set events = v_events, looked = 0 where r.reader = in_reader returning r.* into v_reader;
     end if;
+    v_reader.position := greatest(v_reader.position, v_reader.looked);
     return v_reader;
 end $$;
 
 comment on function _queue_reader(text, text, jsonb) is
 $$The reader that queue_read was called for, made where it is new.
 in_name, in_reader, in_options, and the errors: those of queue_read.
-Result: the reader.
+Result: the reader; its position is where this read begins.
 Locks: none, but where it is made or its events change that reader; waits for another transaction that is making it.$$;

@@ -10,8 +10,7 @@ create or replace function queue_read(in_name text, in_reader text, in_max_messa
 declare
     v_max constant integer := coalesce(in_max_messages, 1);
     v_reader queue_reader;
-    v_known bigint;
-    v_last bigint;
+    v_known bigint; v_last bigint;
     v_rows integer;
     v_missed bigint;
 begin
@@ -26,7 +25,7 @@ begin
             from _queue_read(v_reader, v_max, v_known) r;
         get diagnostics v_rows = row_count;
         if v_rows = 0 and v_known > v_reader.position + 1000 then
-            update queue_reader r set position = v_known where r.reader = in_reader and r.position = v_reader.position;
+            update queue_reader r set looked = v_known where r.reader = in_reader and r.events = v_reader.events;
         end if;
         if random() < 0.01 then
             perform _queue_prune_by_the_way(l.p_kind, queue_now(), 1000::bigint)

@@ -83,10 +83,8 @@ begin
             if not v_kind.made then
                 v_put := _queue_put_onto(v_row, v_options.on_duplicate, v_now);
                 v_outcome := v_put.outcome;
-                if v_put.waits_for is not null then
-                    v_settle := v_settle || v_put.entry;
-                    v_names := v_names || v_put.waits_for;
-                end if;
+                v_settle := v_settle || v_put.entry;
+                v_names := v_names || v_put.waits_for;
             end if;
             v_onto := v_onto || jsonb_build_object(v_kind.p_kind, v_outcome);
         end loop;
@@ -99,7 +97,7 @@ begin
             v_onto := v_onto || jsonb_build_object(v_kind.p_kind, v_kind.outcome);
         end loop;
     end if;
-    if v_filter then
+    if v_filter or v_settle <> '{}' then -- who had to wait asks anew
         perform _queue_index(array(select q.entry from delayed_queue q
             where q.p_kind = any (v_kinds) and q.p_key = v_key
             and (q.entry = any (v_made) or v_onto ->> q.p_kind in ('created', 'replaced'))));
@@ -113,7 +111,7 @@ begin
             where q.p_kind = any (v_kinds) and q.p_key = v_key) l
         where l.made or v_onto ->> l.p_kind = 'replaced' and v_options.on_duplicate in ('replace', 'keep_time');
     end if;
-    perform _queue_permits_settle(v_settle, v_names, true, v_now) where v_settle is not null;
+    perform _queue_permits_settle(v_settle, v_names, true, v_now) where v_names is not null;
     return query
         select t.p_kind, v_key, q.scheduled_at,
             case when q.entry = any (v_made) then 'created' else coalesce(v_onto ->> t.p_kind, 'ignored') end

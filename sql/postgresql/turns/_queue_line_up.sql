@@ -18,10 +18,15 @@ begin
         on conflict on constraint queue_semaphore_wait_pkey do nothing)
     select array_agg(distinct l.p_kind), array_agg(distinct a.name) filter (where l.placed and l.waits)
     into v_kinds, v_names from l, unnest(l.semaphores) a (name);
-    insert into queue_kind as k (p_kind, semaphores)
-    select n.kind, true from unnest(v_kinds) n (kind)
-    where not exists (select from queue_kind k where k.p_kind = n.kind and k.semaphores) order by 1
-    on conflict on constraint queue_kind_pkey do update set semaphores = true where not k.semaphores;
+    -- an INSERT of nothing locks the table, too, which queue_drop has locked before it locks messages
+    if exists (
+        select from unnest(v_kinds) n (kind)
+        where not exists (select from queue_kind k where k.p_kind = n.kind and k.semaphores))
+    then
+        insert into queue_kind as k (p_kind, semaphores)
+        select n.kind, true from unnest(v_kinds) n (kind) order by 1
+        on conflict on constraint queue_kind_pkey do update set semaphores = true where not k.semaphores;
+    end if;
     return v_names;
 end $$;
 

@@ -13,7 +13,7 @@ begin
             ('queue_log_position_seq'::regclass, 1000000, greatest((select max(l.position) from queue_log l
                 where l.position > (select coalesce(pg_sequence_last_value('queue_log_position_seq'::regclass), 0))),
                 (select max(n.position) from queue_log_known n), (select max(g.position) from queue_log_gone g),
-                (select max(r.position) from queue_reader r))),
+                (select max(greatest(r.position, r.looked)) from queue_reader r))),
             ('queue_log_known_id_seq'::regclass, 1000000, (select max(n.id) from queue_log_known n)),
             ('queue_cursor_id_seq'::regclass, 1000000, (select max(c.id) from queue_cursor c)),
             ('queue_inbox_id_seq'::regclass, 1000000, (select max(i.id) from queue_inbox i

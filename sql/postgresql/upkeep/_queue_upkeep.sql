@@ -13,9 +13,8 @@ begin
     -- Whatever ended the session that a client had before may have ended those of workers that live. They have the
     -- timeout of their heartbeat to come back, so a session that is new here doesn't reap.
     if v_since <= in_now then
-        if (select bool_and(v_since + w.timeout_seconds * 1000000 <= in_now) from queue_worker w
-            where not _queue_is_alive(w.session_lock, w.session_id,
-                (w.heartbeat_at + w.timeout_seconds * 1000000)::bigint, in_now)) then
+        if (select bool_and(v_since + w.timeout_seconds * 1000000 <= in_now)
+            from queue_worker w where not _queue_is_alive(w, in_now)) then
             perform _queue_reap(in_now);
         end if;
     else

@@ -6,14 +6,18 @@ declare
     v_left integer := 1000;
     v_worker record;
 begin
-    -- the server was away: whoever was there before has its timeout to come back
-    update queue_worker w set server_run = 0, session_lock = null, session_id = null, heartbeat_at = in_now
-    where w.server_run not in (0, v_run) and w.worker = any (array(
-        select o.worker from queue_worker o where o.server_run not in (0, v_run) for update skip locked));
+    -- who was there before the server was away has its timeout to come back; who lost a session, reconnect_seconds
+    update queue_worker w set server_run = 0, session_lock = null, session_id = null,
+        heartbeat_at = in_now - case when w.server_run in (0, v_run)
+            then greatest(w.timeout_seconds - w.reconnect_seconds, 0) * 1000000 else 0 end
+    where w.worker = any (array(
+        select o.worker from queue_worker o
+        where o.server_run not in (0, v_run) or o.reconnect_seconds > 0 and o.session_lock is not null
+            and not _queue_is_alive(o, in_now)
+        for update skip locked));
     for v_worker in
         select w.worker, w.kinds from queue_worker w
-        where not _queue_is_alive(w.session_lock, w.session_id, (w.heartbeat_at + w.timeout_seconds * 1000000)::bigint,
-            in_now)
+        where not _queue_is_alive(w, in_now)
         order by w.worker for update skip locked
     loop
         worker := v_worker.worker;
@@ -28,6 +32,6 @@ end $$;
 comment on function _queue_reap(bigint) is
 $$Frees what dead workers held, and forgets them. Nobody is presumed dead because the server was away: whose last
 heartbeat is of another run of it, another node's included, is judged by its heartbeat from now on, with all of its
-timeout; once, until it beats again.
+timeout; once, until it beats again. Who loses a session has reconnect_seconds for that.
 in_now: the time of the call.
 Result and locks: those of queue_reap.$$;

@@ -30,9 +30,6 @@ begin
         select q.entry from delayed_queue q
         where q.entry = any (v_entries) and q.reserved_by = in_worker and q.scheduled_at > in_now
         order by q.entry + 0 for update skip locked);
-    if v_entries = '{}' then
-        return 0;
-    end if;
     v_kinds := array(select q.p_kind from delayed_queue q where q.entry = any (v_entries));
     insert into queue_count (p_kind, reserved, expired)
     select k.p_kind, count(*), count(*) from unnest(v_kinds) k (p_kind) group by k.p_kind;

@@ -13,9 +13,10 @@ declare
     v_own integer; v_alive boolean;
 begin
     perform _queue_check_key(in_worker, 'worker');
-    perform _queue_check_options(in_options, '{timeout_seconds, kinds, info, session, stop, upkeep}'::text[],
-        'options');
+    perform _queue_check_options(in_options, '{timeout_seconds, kinds, info, session, reconnect_seconds, stop,
+        upkeep}'::text[], 'options');
     v_new.timeout_seconds := _queue_number(in_options, 'timeout_seconds', 1::numeric, 86400::numeric);
+    v_new.reconnect_seconds := _queue_number(in_options, 'reconnect_seconds', 0::numeric, 86400::numeric);
     if jsonb_typeof(in_options -> 'kinds') <> 'null' then
         v_new.kinds := to_jsonb(_queue_check_kinds(in_options -> 'kinds'));
     end if;
@@ -25,8 +26,7 @@ begin
     alive := not coalesce(_queue_boolean(in_options, 'stop'), false);
     heartbeat_at := v_now;
     select w.* into v_old from queue_worker w where w.worker = in_worker for update;
-    v_alive := v_old.server_run not in (0, v_run) or _queue_is_alive(v_old.session_lock, v_old.session_id,
-        (v_old.heartbeat_at + v_old.timeout_seconds * 1000000)::bigint, v_now);
+    v_alive := v_old.server_run not in (0, v_run) or _queue_is_alive(v_old, v_now);
     if v_alive and v_old.session_id = pg_backend_pid() then
         v_own := v_old.session_lock;
     end if;
@@ -48,26 +48,25 @@ begin
         return;
     end if;
     insert into queue_worker as w (worker, kinds, info, started_at, heartbeat_at, timeout_seconds, session_lock,
-        session_id, upkeep, server_run)
+        session_id, reconnect_seconds, upkeep, server_run)
     values (in_worker, v_new.kinds, v_new.info, v_now, v_now, coalesce(v_new.timeout_seconds, 30), v_new.session_lock,
-        v_new.session_id, v_new.upkeep, v_run)
+        v_new.session_id, coalesce(v_new.reconnect_seconds, 0), v_new.upkeep, v_run)
     on conflict on constraint queue_worker_pkey do update
     set kinds = case when in_options ? 'kinds' then excluded.kinds else w.kinds end,
         info = case when in_options ? 'info' then excluded.info else w.info end,
         timeout_seconds = case when in_options ? 'timeout_seconds' then excluded.timeout_seconds
         else w.timeout_seconds end, started_at = case when v_alive then w.started_at else excluded.started_at end,
-        upkeep = case when in_options ? 'upkeep' then excluded.upkeep else w.upkeep end,
-        heartbeat_at = v_now, session_lock = excluded.session_lock, session_id = excluded.session_id, server_run = v_run
+        reconnect_seconds = case when in_options ? 'reconnect_seconds' then excluded.reconnect_seconds
+        else w.reconnect_seconds end,
+        upkeep = case when in_options ? 'upkeep' then excluded.upkeep else w.upkeep end, heartbeat_at = v_now,
+        session_lock = excluded.session_lock, session_id = excluded.session_id, server_run = v_run
     returning w.* into v_new;
     started_at := v_new.started_at;
     expires_at := case when v_new.session_lock is null then v_now + v_new.timeout_seconds * 1000000 end;
-    reaps := v_new.upkeep and (
-        select count(*) < 2
-        from (select from queue_worker w
-            where w.upkeep and (w.started_at, w.worker) < (v_new.started_at, in_worker)
-                and _queue_is_alive(w.session_lock, w.session_id,
-                    (w.heartbeat_at + w.timeout_seconds * 1000000)::bigint, v_now)
-            limit 2) earlier);
+    reaps := v_new.upkeep and not exists (
+        select from queue_worker w
+        where w.upkeep and (w.started_at, w.worker) < (v_new.started_at, in_worker) and _queue_is_alive(w, v_now)
+        offset 1);
 end $$;
 
 comment on function queue_heartbeat(text, jsonb) is
@@ -83,6 +82,7 @@ default back.
 - info: what people should see of it. Allowed: an object of strings, numbers, booleans and nulls. Default: none.
 - session: the worker is alive as long as this session is, silent or not. For a session of its own, behind no pooler
   that shares sessions. Allowed: true, false. Default: false.
+- reconnect_seconds: how long it has to come back once that session has ended. Allowed: 0 to 86400. Default: 0.
 - stop: the worker leaves in good order. What it holds is left to the timeouts. Allowed: true, false. Default: false.
 - upkeep: whether it may be one that "reaps". Allowed: true, false. Default: true.
 Result: worker; alive: false once it has left; started_at, heartbeat_at and expires_at, microseconds, the last NULL

@@ -1,6 +1,5 @@
--- Workers that said that they are there: queue_heartbeat. One that never did has no row, and what it holds is left to
--- the timeout. server_run names the run of the server in which it was last heard of; 0: it is judged by its heartbeat
--- alone.
+-- Workers that said that they are there: queue_heartbeat. What others hold is left to the timeout. server_run names the
+-- run of the server in which one was last heard of; 0: it is judged by its heartbeat alone.
 create table queue_worker (
     worker          text collate "C" constraint queue_worker_pkey primary key,      -- serves: queue_heartbeat
     kinds           jsonb,
@@ -10,6 +9,7 @@ create table queue_worker (
     timeout_seconds numeric not null,
     session_lock    integer,
     session_id      integer,
+    reconnect_seconds numeric not null default 0,
     upkeep          boolean not null default true,
     server_run      bigint not null default 0
 ) with (fillfactor = 50);

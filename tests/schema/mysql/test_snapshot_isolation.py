@@ -12,6 +12,7 @@ import pymysql
 import pytest
 
 from tests.schema.mysql.catalogs import RECEIPT, run
+from tests.schema.mysql.waiting import wait_until_somebody_waits
 from tests.schema.mysql.world import call, push_keys
 from tests.servers.databases import open_connection
 
@@ -33,18 +34,6 @@ def isolated(url: str) -> Connection[Any]:
     run(connection, "set innodb_snapshot_isolation = 1")
     run(connection, "set session transaction isolation level read committed")
     return connection
-
-
-def is_waiting(connection: Connection[Any]) -> bool:
-    text = "select count(*) from information_schema.innodb_trx where trx_state = 'LOCK WAIT'"
-    return run(connection, text)[0][0] > 0
-
-
-def wait_until_somebody_waits(connection: Connection[Any]) -> None:
-    deadline = time.monotonic() + 60
-    while not is_waiting(connection):
-        assert time.monotonic() < deadline
-        time.sleep(0.2)  # what the server shows is made anew once nobody has looked for 0.1 s
 
 
 def test_a_push_that_waited_for_the_same_key_is_made_again(connection: Connection[Any], url: str) -> None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from concurrent.futures import ThreadPoolExecutor
 from typing import TYPE_CHECKING, Any
 
 import pymysql
@@ -9,6 +10,7 @@ import pytest
 
 from pyqueue_sql.calls.dialect import mysql_is_in_transaction
 from tests.schema.mysql.catalogs import run
+from tests.schema.mysql.waiting import wait_until_somebody_waits
 from tests.schema.mysql.world import ALONE, CALLS, World, call, everything, prepare, push_keys
 from tests.servers.databases import open_connection
 
@@ -216,3 +218,33 @@ def test_locked_tables_are_released_by_a_call_with_autocommit_and_refuse_it_with
     run(connection, "rollback")
     run(connection, "unlock tables")
     run(connection, "set autocommit = 1")
+
+
+@pytest.mark.servers("mariadb")
+def test_a_victim_that_waits_to_number_its_log_is_told_of_a_deadlock(
+    connection: Connection[Any], url: str
+) -> None:
+    """MariaDB says 1467, of which nobody knows that it undoes the transaction."""
+    run(connection, """call queue_define('mail', '{"log_seconds": 60}')""")
+    push_keys(connection, "a", "b")
+    with open_connection(url) as other, ThreadPoolExecutor(1) as pool:
+        run(other, "set session transaction isolation level serializable")
+        run(other, "begin")
+        push_keys(other, *(f"{n:03}" for n in range(200)))  # whoever has changed less is the victim
+        run(connection, "begin")
+        run(connection, "select 1 from delayed_queue where p_kind = 'mail' and p_key = 'b' for update")
+        waiting = pool.submit(
+            run,
+            other,
+            "insert into queue_log (event, p_kind, p_key, entry, created_at)"
+            " select 'pushed', q.p_kind, q.p_key, q.entry, 0"
+            " from delayed_queue q force index (delayed_queue_key)"
+            " where q.p_kind = 'mail' and q.p_key in ('a', 'b') order by q.p_key",
+        )
+        wait_until_somebody_waits(connection)
+        with pytest.raises(pymysql.err.OperationalError) as caught:
+            push_keys(connection, "new")
+        assert caught.value.args[0] == 1213
+        assert run(connection, "select @@in_transaction") == [(0,)]
+        waiting.result(60)
+        run(other, "rollback")

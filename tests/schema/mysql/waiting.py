@@ -93,3 +93,12 @@ def until(true: Any, within: float = PATIENCE_S) -> None:
     while not true():
         assert time.monotonic() < end, "it never came to be so"
         time.sleep(0.02)
+
+
+def wait_until_somebody_waits(connection: Connection[Any]) -> None:
+    """Return once a session waits for the lock of another."""
+    deadline = time.monotonic() + 60
+    text = "select count(*) from information_schema.innodb_trx where trx_state = 'LOCK WAIT'"
+    while run(connection, text) == [(0,)]:
+        assert time.monotonic() < deadline
+        time.sleep(0.2)  # what the server shows is made anew once nobody has looked for 0.1 s
