@@ -5,7 +5,9 @@ from __future__ import annotations
 
 import contextlib
 import importlib
+import os
 import re
+import socket
 import ssl
 from collections.abc import Callable
 from typing import TYPE_CHECKING, Any, TypeAlias
@@ -27,6 +29,19 @@ NO_RETRY = "set session wsrep_retry_autocommit = 0"
 already a part of the answer is lost by that, and what it did before is done twice."""
 NO_LIMIT = "sql_select_limit = 18446744073709551615"
 """What a server has for all sessions cuts each answer, those that an upgrade looks at too."""
+CONNECT_SECONDS = 10
+"""For a server to let us in, where nothing else is said."""
+NETWORK = {
+    "connect_timeout": CONNECT_SECONDS,
+    "keepalives_idle": 30,
+    "keepalives_interval": 10,
+    "keepalives_count": 3,
+    "tcp_user_timeout": 60_000,
+}
+"""For libpq, in seconds, a number and milliseconds: a server whose machine or network is gone without a word
+is noticed within a minute. By itself Linux takes a quarter of an hour, or two hours where nothing is sent."""
+_NETWORK_MYSQL = {"TCP_KEEPIDLE": 30, "TCP_KEEPINTVL": 10, "TCP_KEEPCNT": 3, "TCP_USER_TIMEOUT": 60_000}
+"""The same for the sockets of the other drivers."""
 SHOW_LEVEL = "show default_transaction_isolation"
 SHOW_PATH = "select current_setting('search_path')"
 _AWAY = ("starting up", "shutting down", "recovery", "not yet accepting", "too many", "connection slots")
@@ -75,6 +90,9 @@ def connect(
             may wait for each other, or fail. On PostgreSQL the caller sees to it under autocommit: where
             `isolation_level` of the connection isn't None.
 
+    A server that doesn't let us in within ten seconds isn't there, unless connect_timeout says otherwise. One
+    whose machine or network is gone is given up within a minute, or when what libpq has for that says.
+
     Raises:
         ConnectionFailed: see there.
         pymysql.Error: there is no such database as `schema`.
@@ -90,7 +108,7 @@ def connect_postgresql(
     """Return a new connection of psycopg; see `connect`."""
     settings = postgresql_settings(url, schema)
     try:
-        connection = psycopg.connect(autocommit=True, **settings)
+        connection = psycopg.connect(autocommit=True, **settings_of_network(settings))
     except psycopg.OperationalError as error:
         said = str(error)
         # libpq has no SQLSTATE of what a server says before it lets somebody in
@@ -107,6 +125,22 @@ def connect_postgresql(
         connection.close()
         raise
     return connection
+
+
+def settings_of_network(settings: dict[str, Any]) -> dict[str, Any]:
+    """Return settings of libpq with those of `NETWORK` that neither they nor the environment have."""
+    found = NETWORK | settings
+    if "PGCONNECT_TIMEOUT" in os.environ and "connect_timeout" not in settings:
+        del found["connect_timeout"]
+    return found
+
+
+def watch_network(own: socket.socket) -> None:
+    """Let the driver of MariaDB and MySQL notice on this socket that nobody is at its other end any more."""
+    if own.family != socket.AF_UNIX:
+        for name, value in _NETWORK_MYSQL.items():
+            if hasattr(socket, name):  # a system has those that it knows
+                own.setsockopt(socket.IPPROTO_TCP, getattr(socket, name), value)
 
 
 def search_path(schema: str) -> str:
@@ -163,15 +197,18 @@ def connect_mysql(
     settings = {name: value for name, value in given.items() if name not in _TLS}
     # PyMySQL sends it only where it differs from what the server says, which init_connect makes wrong
     first = f"set autocommit = {autocommit:d}, {NO_LIMIT}"
+    # PyMySQL's connect_timeout ends where the server has taken the connection, and has not said a word yet
+    patience = min(settings.get(name, CONNECT_SECONDS) for name in ("connect_timeout", "read_timeout"))
+    of_login = {"autocommit": autocommit, "init_command": first, "ssl": tls, "read_timeout": patience}
     try:
-        connection = driver.connect(
-            autocommit=autocommit, program_name="pyqueue", init_command=first, ssl=tls, **settings
-        )
+        connection = driver.connect(**settings | of_login, program_name="pyqueue")
+        connection._read_timeout = settings.get("read_timeout")
     except (driver.Error, OSError, RuntimeError) as error:  # RuntimeError: a package of PyMySQL's is missing
         away = not isinstance(error, RuntimeError) and error.args[0] not in _REFUSED
         busy = error.args[0] in _FULL
         raise ConnectionFailed(without_password(str(error.args[-1]), url), away=away, busy=busy) from None
     try:
+        watch_network(connection._sock)
         if autocommit and "MariaDB" in connection.server_version:
             with contextlib.suppress(driver.OperationalError):  # a build without Galera has no such variable
                 connection.query(NO_RETRY)

@@ -9,6 +9,7 @@ import difflib
 import errno
 import functools
 import json
+import math
 import os
 import sys
 from collections.abc import Callable, Iterable, Sequence
@@ -45,6 +46,17 @@ class Failure(click.ClickException):
     def __init__(self, message: str, exit_code: int) -> None:
         super().__init__(message)
         self.exit_code = exit_code  # pyright: ignore[reportAttributeAccessIssue]
+
+
+class Seconds(click.FloatRange):
+    """A finite number in a range; click's own takes NaN, whatever the range."""
+
+    def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> Any:
+        """Return it."""
+        found = super().convert(value, param, ctx)
+        if not math.isfinite(found):
+            self.fail(f"{value}: a finite number is wanted", param, ctx)
+        return found
 
 
 class Commands(click.Group):

@@ -6,7 +6,7 @@ import sys
 
 import click
 
-from pyqueue_sql.cli.common import REFUSED, Failure, schema_option, url_option
+from pyqueue_sql.cli.common import REFUSED, Failure, Seconds, schema_option, url_option
 
 
 @click.command()
@@ -14,7 +14,7 @@ from pyqueue_sql.cli.common import REFUSED, Failure, schema_option, url_option
 @schema_option
 @click.option(
     "--interval",
-    type=click.FloatRange(min=0.5),
+    type=Seconds(min=0.5),
     default=2,
     show_default=True,
     help="Seconds between two looks.",

@@ -4,27 +4,15 @@ from __future__ import annotations
 
 import functools
 import importlib
-import math
 import os
 import sys
 from typing import Any, Literal
 
 import click
 
-from pyqueue_sql.cli.common import REFUSED, Failure, schema_option, url_option
+from pyqueue_sql.cli.common import REFUSED, Failure, Seconds, schema_option, url_option
 from pyqueue_sql.worker import Handlers, Worker, logs
 from pyqueue_sql.worker.health import ListenError
-
-
-class Seconds(click.FloatRange):
-    """A finite number in a range; click's own takes NaN, whatever the range."""
-
-    def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> Any:
-        """Return it."""
-        found = super().convert(value, param, ctx)
-        if not math.isfinite(found):
-            self.fail(f"{value}: a finite number is wanted", param, ctx)
-        return found
 
 
 def find_handlers(path: str) -> Handlers:

@@ -10,7 +10,7 @@ from datetime import UTC
 import click
 
 from pyqueue_sql import Queue, WorkerState
-from pyqueue_sql.cli.common import aligned, emit, nothing, with_queue
+from pyqueue_sql.cli.common import Seconds, aligned, emit, nothing, with_queue
 
 SLICE_S = 5
 """PostgreSQL waits no longer in one statement."""
@@ -18,7 +18,7 @@ SLICE_S = 5
 
 @click.command()
 @click.argument("kinds", nargs=-1, required=True, metavar="KIND...")
-@click.option("--timeout", type=click.FloatRange(min=0), default=30, show_default=True, help="Seconds.")
+@click.option("--timeout", type=Seconds(min=0), default=30, show_default=True, help="Seconds.")
 @with_queue
 def wait(queue: Queue, kinds: tuple[str, ...], timeout: float) -> None:
     """Wait until something may be ready, and print the first KIND where that is so.

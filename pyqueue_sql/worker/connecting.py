@@ -2,12 +2,15 @@
 
 from __future__ import annotations
 
+import asyncio
 import importlib
 from typing import Any
 
 import psycopg
 
 from pyqueue_sql.calls.connect import (
+    CONNECT_SECONDS,
+    NO_LIMIT,
     READ_COMMITTED,
     ConnectionFailed,
     connect_postgresql,
@@ -15,6 +18,8 @@ from pyqueue_sql.calls.connect import (
     mysql_settings,
     mysql_tls,
     postgresql_settings,
+    settings_of_network,
+    watch_network,
     without_password,
 )
 
@@ -57,7 +62,8 @@ async def connect_async(url: str) -> Any:
     if is_mysql(url):
         return await _aiomysql(url)
     try:
-        connection = await psycopg.AsyncConnection.connect(**postgresql_settings(url, None))
+        settings = settings_of_network(postgresql_settings(url, None))
+        connection = await psycopg.AsyncConnection.connect(**settings)
     except psycopg.OperationalError as error:
         raise ConnectionFailed(without_password(str(error).strip(), url)) from None
     await connection.set_isolation_level(psycopg.IsolationLevel.READ_COMMITTED)
@@ -81,12 +87,21 @@ async def _aiomysql(url: str) -> Any:
                 raise driver.OperationalError(2026, "the server says that it can't encrypt")
             await super()._request_authentication()  # pyright: ignore[reportUnknownMemberType]
 
+    first = f"set autocommit = 0, {NO_LIMIT}"
     connection = Connection(
-        **settings, db=given.get("database"), ssl=tls, autocommit=False, init_command=READ_COMMITTED
+        **settings, db=given.get("database"), ssl=tls, autocommit=False, init_command=first
     )
+    patience = settings.get("connect_timeout", CONNECT_SECONDS)
     try:
-        await connection._connect()  # what connect of aiomysql does
+        async with asyncio.timeout(patience):
+            await connection._connect()  # what connect of aiomysql does
+            watch_network(connection._writer.get_extra_info("socket"))
+            await connection.query(READ_COMMITTED)
+    except TimeoutError:
+        connection.close()
+        raise ConnectionFailed(f"no answer within {patience} seconds", away=True) from None
     except (driver.Error, OSError, RuntimeError) as error:  # RuntimeError: a package of PyMySQL's is missing
+        connection.close()
         why = f" ({error.__cause__})" if error.__cause__ else ""  # PyMySQL says it by itself
         raise ConnectionFailed(without_password(f"{error.args[-1]}{why}", url)) from None
     return connection

@@ -10,7 +10,7 @@ from __future__ import annotations
 import asyncio
 import contextlib
 import time
-from collections.abc import Iterable
+from collections.abc import Coroutine, Iterable
 from typing import Any
 
 import psycopg
@@ -31,7 +31,7 @@ from pyqueue_sql.worker.taking import Taker
 from pyqueue_sql.worker.upkeep import Upkeep, hear_warnings
 from pyqueue_sql.worker.watching import Listener
 
-SETTLING = "pyqueue-settle"
+RESERVING, SETTLING = "pyqueue-reserve", "pyqueue-settle"
 GIVE_UP_SECONDS = 5.0
 """For giving back what is held, after the grace."""
 
@@ -70,7 +70,7 @@ class Engine:
         settles = Link("settle", self._connect, self._ending, behind=takes)
         self._finisher = Finisher(self._board, settles, self._taker.wake)
         self._upkeep = Upkeep(self._keeper, Link("upkeep", self._connect, self._ending))
-        self._links = [takes, settles, self._upkeep.link, *([waits] if waits else [])]
+        self._links = [self._keeper.link, takes, settles, self._upkeep.link, *([waits] if waits else [])]
 
     def stop(self) -> None:
         """Take no more, and end when all is done that is held; at once when called again."""
@@ -107,12 +107,8 @@ class Engine:
         sorts = {one.is_async for one in self._handlers.values()}
         tasks: list[asyncio.Task[None]] = []
         try:
-            await self._keeper.begin()
-            declared = [one for one in self._handlers.values() if one.settings or one.cron is not None]
-            if declared:
-                await self._keeper.link.call(lambda queue: declare(queue, declared))
-            if self._settings.upkeep:
-                await self._upkeep.begin()
+            if not await self._until_stopped(self._begin()):
+                return
             self._runners.start(False in sorts, True in sorts, self._fail)
             upkeep = self._settings.upkeep
             log.info(
@@ -122,7 +118,7 @@ class Engine:
             tasks = [
                 asyncio.create_task(self._guard(work), name=name)
                 for name, work in (
-                    ("pyqueue-reserve", self._taker.run()),
+                    (RESERVING, self._taker.run()),
                     (SETTLING, self._finisher.run()),
                     ("pyqueue-keep", self._keeper.run()),
                     *([("pyqueue-upkeep", self._upkeep.run())] if upkeep else []),
@@ -131,6 +127,26 @@ class Engine:
             await self._finish(tasks[0])
         finally:
             await self._end(tasks)
+
+    async def _begin(self) -> None:
+        await self._keeper.begin()
+        declared = [one for one in self._handlers.values() if one.settings or one.cron is not None]
+        if declared:
+            await self._keeper.link.call(lambda queue: declare(queue, declared))
+        if self._settings.upkeep:
+            await self._upkeep.begin()
+
+    async def _until_stopped(self, work: Coroutine[Any, Any, None]) -> bool:
+        """Do something that is left where the worker is stopped; returns whether it was done."""
+        doing, stopped = asyncio.create_task(work), asyncio.create_task(self._stopped.wait())
+        try:
+            await asyncio.wait({doing, stopped}, return_when=asyncio.FIRST_COMPLETED)
+            if doing.done():
+                doing.result()
+            return doing.done()
+        finally:
+            doing.cancel()
+            stopped.cancel()
 
     async def _guard(self, work: Any) -> None:
         try:
@@ -143,14 +159,16 @@ class Engine:
             self._failed.set_exception(error)
 
     async def _finish(self, taking: asyncio.Task[None]) -> None:
-        """Wait for the end of the work: until nothing more comes in, and then for a while until all is
-        done."""
-        await asyncio.wait({taking, self._failed}, return_when=asyncio.FIRST_COMPLETED)
+        """Wait for the end of the work: until nothing more comes in, or the worker is stopped, and then for a
+        while until all is done."""
+        stopped = asyncio.ensure_future(self._stopped.wait())
+        await asyncio.wait({taking, stopped, self._failed}, return_when=asyncio.FIRST_COMPLETED)
+        stopped.cancel()
         if not self._failed.done():
             if not self._stopped.is_set():
                 self.stop()
             hurried = asyncio.ensure_future(self._hurried.wait())
-            done = asyncio.ensure_future(self._is_done())
+            done = asyncio.ensure_future(self._is_done(taking))
             await asyncio.wait(
                 {hurried, done, self._failed},
                 timeout=self._settings.grace_seconds,
@@ -161,20 +179,25 @@ class Engine:
         if self._failed.done():
             self._failed.result()
 
-    async def _is_done(self) -> None:
+    async def _is_done(self, taking: asyncio.Task[None]) -> None:
+        await asyncio.wait({taking})
         while self._board.held:
             self._finisher.note()
             await asyncio.sleep(0.01)
 
     async def _end(self, tasks: list[asyncio.Task[None]]) -> None:
-        """Give back what is held, leave, and close all connections."""
+        """Give back what is held, leave, and close all connections, or give that up after a while."""
         self._stopping.is_set = True
         self._runners.close()
-        self._ending.deadline = time.monotonic() + GIVE_UP_SECONDS
+        now = time.monotonic()
+        self._taker.ending.deadline, self._ending.deadline = now, now + GIVE_UP_SECONDS
+        abandoning = self._loop.call_later(GIVE_UP_SECONDS, self._abandon)
         for task in tasks:
-            if task.get_name() != SETTLING:
+            if task.get_name() not in (RESERVING, SETTLING):
                 task.cancel()
-        self._finisher.close()  # in the middle of a call it would not know what is settled
+        # in the middle of a call they would not know what is held, and what is settled
+        self._taker.wake()
+        self._finisher.close()
         await asyncio.gather(*tasks, return_exceptions=True)
         given_back = [one for one in self._board.holding() if one.settlement is None]
         for one in given_back:
@@ -191,9 +214,14 @@ class Engine:
         await self._connections.close()
         for link in self._links:
             await link.close()
+        abandoning.cancel()
         if not self._failed.cancel():
             self._failed.exception()  # what failed while all ended isn't asked for any more
         log.info("stopped", extra={"worker": self._settings.name, **self._finisher.counts})
+
+    def _abandon(self) -> None:
+        for link in self._links:
+            link.abandon()
 
     def _connect(self) -> Queue[Any]:
         connection = connect(self._settings.url, read_committed=True)

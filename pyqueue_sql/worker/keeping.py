@@ -92,11 +92,9 @@ class Keeper:
         await self.link.call(lambda _: None, patient=False)
 
     async def leave(self) -> None:
-        """Say that the worker ends, and close."""
-        try:
+        """Say that the worker ends, where it had begun."""
+        if self._heartbeat is not None:
             await self.link.call(lambda queue: queue.heartbeat(self._settings.name, stop=True), patient=False)
-        finally:
-            await self.link.close()
 
     async def look(self, kinds: Sequence[str], ending: Ending) -> list[Listening]:
         """Ask what is ready of some kinds, and be told from now on.

@@ -9,7 +9,9 @@ from __future__ import annotations
 import asyncio
 import contextlib
 import logging
+import os
 import queue
+import socket
 import threading
 import time
 from collections.abc import Callable
@@ -90,6 +92,9 @@ class Link:
         self.reopened_at = float("-inf")
         """When a connection that was lost was last replaced, by the monotonic clock."""
         self._jobs: queue.SimpleQueue[Job | None] = queue.SimpleQueue()
+        self._pending: asyncio.Future[Any] | None = None
+        """What the thread is at, or was last."""
+        self._is_abandoned = False
         threading.Thread(target=self._work, name=f"pyqueue-{name}", daemon=True).start()
 
     async def call(
@@ -124,7 +129,7 @@ class Link:
                     passes = said.passes if said else isinstance(error, ConnectionFailed | OSError)
                     is_there = not said.lost if said else isinstance(error, ConnectionFailed) and error.busy
                     waits = (passes and (patient or is_there)) or (said and self.is_proven)
-                    if not waits or ending.is_over:
+                    if not waits or ending.is_over or self._is_abandoned:
                         raise
                     self._lost_at = self._lost_at or time.monotonic()
                     pause = self._backoff.pause()
@@ -133,6 +138,8 @@ class Link:
                         extra={"link": self._name, "seconds": round(pause, 3)},
                     )  # fmt: skip
                     await ending.pause(pause)
+                    if self._is_abandoned:
+                        raise
                 else:
                     self._is_proven = True
                     self._backoff.reset()
@@ -157,13 +164,28 @@ class Link:
             await self._drop()
             self._jobs.put(None)
 
+    def abandon(self) -> None:
+        """Do without an answer from now on: what is under way fails, and so does what is asked for later.
+
+        For a server that takes in what it is asked and says nothing, as one does that was halted.
+        """
+        self._is_abandoned = True
+        if self._pending is not None:
+            _fail(self._pending, _silent())
+        found = self._queue
+        if found is not None:
+            with contextlib.suppress(Exception), _socket(found.connection) as own:
+                own.shutdown(socket.SHUT_RDWR)  # which ends the waiting of the thread
+
     def thread_id(self) -> int | None:
         """Return the number by which `kill` of another link ends what goes on here, on MariaDB and MySQL."""
         found = self._queue
         return None if found is None else found.connection.thread_id()
 
     async def _submit(self, job: Callable[[], T]) -> T:
-        future: asyncio.Future[T] = self._loop.create_future()
+        if self._is_abandoned:
+            raise _silent()
+        self._pending = future = self._loop.create_future()
         self._jobs.put((job, future))
         # a caller that is cancelled leaves neither a connection in the middle of a call nor an error behind
         future.add_done_callback(lambda done: done.cancelled() or done.exception())
@@ -180,6 +202,8 @@ class Link:
                 report, what = _succeed, found
             with contextlib.suppress(RuntimeError):  # the loop was closed meanwhile
                 self._loop.call_soon_threadsafe(report, future, what)
+        with contextlib.suppress(Exception):
+            self._close()
 
     def _opened(self) -> Queue[Any]:
         if self._queue is None:
@@ -202,10 +226,14 @@ class Link:
     async def _drop(self) -> None:
         self._disarm()
         self._is_broken = False
+        if self._queue is not None and not self._is_abandoned:
+            with contextlib.suppress(Exception):
+                await self._submit(self._close)
+
+    def _close(self) -> None:
         found, self._queue = self._queue, None
         if found is not None:
-            with contextlib.suppress(Exception):
-                await self._submit(found.connection.close)
+            found.connection.close()
 
     def _heard(self, notify: psycopg.Notify) -> None:
         if self._on_notify is not None:
@@ -244,6 +272,16 @@ def _do(work: Callable[[Queue[Any]], T], queue: Queue[Any]) -> T:
         with connection.transaction():  # its level is ours, that of the session may be others' as well
             return work(queue)
     return work(queue)
+
+
+def _silent() -> ConnectionFailed:
+    return ConnectionFailed("the server doesn't answer", away=True)
+
+
+def _socket(connection: Any) -> socket.socket:
+    """Return the socket of a connection, to be closed without closing the connection."""
+    number = connection.fileno() if isinstance(connection, psycopg.Connection) else connection._sock.fileno()  # pyright: ignore
+    return socket.socket(fileno=os.dup(number))
 
 
 def _succeed(future: asyncio.Future[Any], found: object) -> None:

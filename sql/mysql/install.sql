@@ -326,5 +326,8 @@ source turns/queue_semaphores.view.sql
 source log/queue_readers.view.sql
 
 -- what `pyqueue upgrade` goes on from
-create table if not exists queue_version (version_num varchar(32) not null, primary key (version_num)) engine = innodb;
+create table if not exists queue_version (
+    version_num varchar(32) not null,
+    primary key (version_num)
+) engine = innodb row_format = dynamic;
 insert into queue_version (version_num) select '0001_initial' from dual where not exists (select 1 from queue_version);

@@ -2,14 +2,16 @@
 
 from __future__ import annotations
 
+import asyncio
 from typing import TYPE_CHECKING
 
 import pytest
 
-from pyqueue_sql import Queue
+from pyqueue_sql import AsyncQueue, Queue
 from pyqueue_sql.calls.connect import connect
 from pyqueue_sql.doctor import examine
 from pyqueue_sql.schema import migrate
+from pyqueue_sql.worker.connecting import connect_async
 from tests.doctor.logins import Watched
 
 if TYPE_CHECKING:
@@ -34,6 +36,19 @@ def test_answers_are_whole(watched: Watched) -> None:
         for kind in ("one", "two", "three"):
             queue.push(kind, "a", 1)
         assert {one.kind for one in queue.stats()} >= {"one", "two", "three"}
+
+
+def test_so_are_those_of_coroutines(watched: Watched) -> None:
+    async def run() -> list[str]:
+        connection = await connect_async(watched.admin)
+        try:
+            return [one.kind for one in await AsyncQueue(connection).stats()]
+        finally:
+            connection.close()
+
+    for kind in ("one", "two", "three"):
+        watched.queue.push(kind, "a", 1)
+    assert {"one", "two", "three"} <= set(asyncio.run(run()))
 
 
 def test_the_schema_is_seen_whole(watched: Watched) -> None:

@@ -1,4 +1,5 @@
-"""A proxy between clients and a server that loses answers, cuts, delays and trickles, as networks do."""
+"""A proxy between clients and a server that loses answers, cuts, delays and trickles, as networks do, or
+falls silent, as a server does that was halted."""
 
 from __future__ import annotations
 
@@ -42,6 +43,7 @@ class Proxy:
         self.url = parts._replace(netloc=f"{login}@{where}" if login else where).geturl()
         self._lock = threading.Lock()
         self._links: list[_Link] = []
+        self._silent = threading.Event()
         threading.Thread(target=self._accept, daemon=True).start()
 
     def strike(self, fault: Fault, chance: random.Random) -> int:
@@ -56,6 +58,10 @@ class Proxy:
         else:
             link.fault = fault
         return 1
+
+    def fall_silent(self) -> None:
+        """From now on take in what is asked, on new connections as well, and answer nothing."""
+        self._silent.set()
 
     def close(self) -> None:
         """End all connections, and take no more."""
@@ -76,7 +82,7 @@ class Proxy:
                 client.close()
                 continue
             server.settimeout(None)
-            link = _Link(client, server)
+            link = _Link(client, server, self._silent)
             with self._lock:
                 self._links.append(link)
             link.start()
@@ -85,11 +91,11 @@ class Proxy:
 class _Link:
     """A client's connection, and the one to the server that goes with it."""
 
-    def __init__(self, client: socket.socket, server: socket.socket) -> None:
+    def __init__(self, client: socket.socket, server: socket.socket, silent: threading.Event) -> None:
         self.fault: Fault | None = None
         """What befalls the next answer."""
         self.closed = False
-        self._client, self._server = client, server
+        self._client, self._server, self._silent = client, server, silent
         for one in (client, server):
             one.setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)
 
@@ -109,6 +115,8 @@ class _Link:
     def _pump(self, source: socket.socket, target: socket.socket) -> None:
         with contextlib.suppress(OSError):
             while data := source.recv(CHUNK):
+                if source is self._server and self._silent.is_set():
+                    continue
                 if source is self._server and self.fault is not None:
                     fault, self.fault = self.fault, None
                     if fault == "lost answer":

@@ -14,7 +14,7 @@ import pymysql
 import pytest
 from click.testing import CliRunner
 
-from pyqueue_sql.calls.connect import READ_COMMITTED, ConnectionFailed, connect
+from pyqueue_sql.calls.connect import NO_LIMIT, ConnectionFailed, connect
 from pyqueue_sql.cli import main
 from pyqueue_sql.worker import AsyncWorker, Handlers, Worker, health, logs
 from pyqueue_sql.worker.connecting import connect_async
@@ -64,10 +64,18 @@ def test_numbers_that_are_not_finite(handlers: Handlers, option: str, number: st
         AsyncWorker(URL, handlers, **options)
 
 
-@pytest.mark.parametrize("option", ["--poll", "--grace"])
+@pytest.mark.parametrize(
+    ("command", "option"),
+    [
+        ("worker application", "--poll"),
+        ("worker application", "--grace"),
+        ("wait mail", "--timeout"),
+        ("top", "--interval"),
+    ],
+)
 @pytest.mark.parametrize("number", ["nan", "inf"])
-def test_options_of_the_command_that_are_not_finite(option: str, number: str) -> None:
-    result = CliRunner().invoke(main, ["worker", "application", option, number, "--url", URL])
+def test_options_of_commands_that_are_not_finite(command: str, option: str, number: str) -> None:
+    result = CliRunner().invoke(main, [*command.split(), option, number, "--url", URL])
     assert result.exit_code == 2
     assert f"'{option}': {number}: a finite number is wanted" in result.output
 
@@ -171,20 +179,23 @@ def test_transactions_of_coroutines_say_what_is_missing(monkeypatch: pytest.Monk
         asyncio.run(connect_async("mysql://user:secret@127.0.0.1:1/none"))
 
 
-def given_to_aiomysql(monkeypatch: pytest.MonkeyPatch) -> dict[str, Any]:
-    """Have its connections connect to nothing; returns what they are given."""
+def given_to_aiomysql(monkeypatch: pytest.MonkeyPatch, url: str) -> dict[str, Any]:
+    """Return what aiomysql's connections are given for a URL; there is nothing that they could connect to."""
     import aiomysql  # pyright: ignore[reportMissingTypeStubs]
 
     given: dict[str, Any] = {}
 
-    class Connection:
+    class Connection(aiomysql.Connection):
         def __init__(self, **settings: Any) -> None:
             given.update(settings)
+            super().__init__(**settings)  # pyright: ignore[reportUnknownMemberType]
 
         async def _connect(self) -> None:
-            pass
+            raise OSError("nobody is there")
 
     monkeypatch.setattr(aiomysql, "Connection", Connection)
+    with pytest.raises(ConnectionFailed, match="nobody is there"):
+        asyncio.run(connect_async(url))
     return given
 
 
@@ -206,11 +217,10 @@ def test_tls_of_transactions_of_coroutines(
     monkeypatch: pytest.MonkeyPatch,
     tmp_path: Path,
 ) -> None:
-    given = given_to_aiomysql(monkeypatch)
     monkeypatch.setattr(ssl.SSLContext, "load_cert_chain", lambda *_: None)
     (tmp_path / "ca.pem").write_text(CA)
     parameters = parameters.replace("CA", str(tmp_path / "ca.pem"))
-    asyncio.run(connect_async(f"mysql://user:secret@127.0.0.1:1/other?{parameters}"))
+    given = given_to_aiomysql(monkeypatch, f"mysql://user:secret@127.0.0.1:1/other?{parameters}")
     assert given["db"] == "other"
     context = given["ssl"]
     assert (context and context.verify_mode) == mode
@@ -224,12 +234,12 @@ def test_a_key_without_its_certificate_is_refused(what: Callable[[str], object])
 
 
 def test_transactions_of_coroutines_connect_as_the_url_says(monkeypatch: pytest.MonkeyPatch) -> None:
-    given = given_to_aiomysql(monkeypatch)
-    asyncio.run(connect_async("mysql://me:secret@db:3307/other?connect_timeout=5&unix_socket=/s"))
+    url = "mysql://me:secret@db:3307/other?connect_timeout=5&unix_socket=/s"
+    given = given_to_aiomysql(monkeypatch, url)
     assert given == {
         "host": "db", "port": 3307, "user": "me", "password": "secret", "db": "other", "connect_timeout": 5,
         "unix_socket": "/s", "charset": "utf8mb4", "ssl": None, "autocommit": False,
-        "init_command": READ_COMMITTED,
+        "init_command": f"set autocommit = 0, {NO_LIMIT}",
     }  # fmt: skip
 
 

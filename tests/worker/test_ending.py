@@ -5,14 +5,16 @@ from __future__ import annotations
 import asyncio
 import logging
 import threading
+import time
 from typing import TYPE_CHECKING, Any
 
 import pytest
 
 from pyqueue_sql import Message, Outcome, Queue
 from pyqueue_sql.calls.connect import ConnectionFailed
-from pyqueue_sql.worker import AsyncContext, AsyncWorker, Context, Handlers, engine
+from pyqueue_sql.worker import AsyncContext, AsyncWorker, Context, Handlers, Worker, engine
 from pyqueue_sql.worker.board import Board
+from tests.faults.proxy import proxy
 from tests.worker.helpers import LONG_SECONDS, PATIENCE_SECONDS, Running, end_others, others, until
 
 if TYPE_CHECKING:
@@ -20,7 +22,8 @@ if TYPE_CHECKING:
 
     from pyqueue_sql.worker.delivery import Delivery
     from tests.conformance.harness import Session
-    from tests.worker.helpers import Workers
+    from tests.faults.proxy import proxy
+from tests.worker.helpers import Workers
 
 SOON_SECONDS = 15.0
 """Far above what an end takes on a busy machine."""
@@ -229,3 +232,61 @@ def test_what_it_can_not_give_back_it_leaves_to_the_end_of_the_hold(
         assert "not given back: nobody is there" in caplog.text
     end.set()
     assert [one.state for one in queue.peek("mail")] == ["reserved"]
+
+
+def ours() -> list[threading.Thread]:
+    """Return the threads of workers."""
+    return [one for one in threading.enumerate() if one.name.startswith("pyqueue-")]
+
+
+def impatient(url: str) -> str:
+    """Return the URL with the shortest time for a connection that both drivers take."""
+    return f"{url}{'&' if '?' in url else '?'}connect_timeout=2"
+
+
+@pytest.fixture
+def given_up(monkeypatch: pytest.MonkeyPatch) -> None:
+    """An end gives up soon what it can't get done."""
+    monkeypatch.setattr(engine, "GIVE_UP_SECONDS", 0.5)
+
+
+@pytest.mark.usefixtures("given_up")
+@pytest.mark.parametrize("stops", [1, 2])
+def test_it_ends_without_an_answer_of_its_database(
+    queue: Session, workers: Workers, caplog: pytest.LogCaptureFixture, stops: int
+) -> None:
+    handlers, began, end = Handlers(), threading.Event(), threading.Event()
+    threads = ours()
+
+    @handlers.on("mail", timeout_seconds=LONG_SECONDS)
+    def work(_: Message) -> None:
+        began.set()
+        end.wait(PATIENCE_SECONDS)
+
+    queue.push("mail", "a")
+    grace = LONG_SECONDS if stops == 2 else 0.5
+    with proxy(workers.url) as way:
+        options: dict[str, Any] = {"poll_seconds": 0.05, "heartbeat_seconds": 1, "grace_seconds": grace}
+        running = Running(Worker(impatient(way.url), handlers, **options))
+        assert began.wait(PATIENCE_SECONDS)
+        way.fall_silent()
+        end.set()
+        time.sleep(0.3)  # for calls of each sort to be under way; without them it ends as well
+        for _ in range(stops):
+            running.stop()
+        running.join(SOON_SECONDS)
+        assert "the server doesn't answer" in caplog.text
+        until(lambda: not [one for one in ours() if one not in threads])
+
+
+@pytest.mark.usefixtures("given_up")
+def test_one_that_is_not_up_yet_ends_at_once(workers: Workers) -> None:
+    handlers = Handlers()
+    handlers.on("mail")(lambda _: None)
+    with proxy(workers.url) as way:
+        way.fall_silent()
+        options: dict[str, Any] = {"grace_seconds": LONG_SECONDS, "notify": False}
+        running = Running(Worker(impatient(way.url), handlers, **options))
+        time.sleep(0.3)
+        running.stop()
+        running.join(SOON_SECONDS)

@@ -23,7 +23,7 @@ create table if not exists queue_kind (
     log_seconds            decimal(20,6) not null default 0,
     roles                  json,
     primary key (p_kind) -- serves: every routine
-) engine = innodb collate /*!80017 utf8mb4_0900_bin *//*M!100600 utf8mb4_nopad_bin */
+) engine = innodb row_format = dynamic collate /*!80017 utf8mb4_0900_bin *//*M!100600 utf8mb4_nopad_bin */
     comment 'Settings of kinds, written by queue_define, queue_pause, queue_drain and queue_resume. (pyqueue_sql)';
 --;
 -- The messages. A row is keyed by (p_kind, p_key); scheduled_at is its delivery time and its lock.
@@ -113,7 +113,7 @@ create table if not exists delayed_queue (
     key delayed_queue_ready (ready_kind, ready_rank, ready_at, entry), -- serves: queue_reserve, queue_pop, queue_peek
     key delayed_queue_due (p_kind, due_at), -- serves: queue_reserve (what has come due), queue_peek
     constraint delayed_queue_one_payload check ((payload is null) <> (payload_bytes is null))
-) engine = innodb collate /*!80017 utf8mb4_0900_bin *//*M!100600 utf8mb4_nopad_bin */
+) engine = innodb row_format = dynamic collate /*!80017 utf8mb4_0900_bin *//*M!100600 utf8mb4_nopad_bin */
     comment 'Messages that wait, are ready or are held, keyed by (p_kind, p_key). Times are microseconds since 1970-01-01 UTC. Look at it through the view queue_messages; change it through the routines queue_…. (pyqueue_sql)';
 --;
 -- What happened so far, by kind: every call appends a row and queue_prune folds them, because one row that all calls
@@ -134,7 +134,7 @@ create table if not exists queue_count (
     expired                bigint,
     lost                   bigint,
     primary key (id)
-) engine = innodb collate /*!80017 utf8mb4_0900_bin *//*M!100600 utf8mb4_nopad_bin */
+) engine = innodb row_format = dynamic collate /*!80017 utf8mb4_0900_bin *//*M!100600 utf8mb4_nopad_bin */
     comment 'Counters, appended by the routines and folded by queue_prune; read them through queue_stats. (pyqueue_sql)';
 --;
 -- Where a scan of a kind begins, see _queue_take. A session to which the scan from the start has become slow keeps a
@@ -147,7 +147,7 @@ create table if not exists queue_cursor (
     fields                 json not null,
     primary key (id),
     key queue_cursor_kind (p_kind, id) -- serves: queue_reserve
-) engine = innodb collate /*!80017 utf8mb4_0900_bin *//*M!100600 utf8mb4_nopad_bin */
+) engine = innodb row_format = dynamic collate /*!80017 utf8mb4_0900_bin *//*M!100600 utf8mb4_nopad_bin */
     comment 'Where the scan of a kind begins, for sessions that have no cursor yet; internal to queue_reserve and queue_pop. (pyqueue_sql)';
 --;
 -- What has ended, for the kinds that keep it (history_seconds). Only ever appended, and pruned by age; a result is
@@ -190,7 +190,7 @@ create table if not exists queue_history (
         comment 'What its ack gave as its result.',
     primary key (p_kind, finished_at, entry), -- serves: queue_prune
     key queue_history_key (p_kind, p_key) -- serves: queue_history (looking back by key)
-) engine = innodb collate /*!80017 utf8mb4_0900_bin *//*M!100600 utf8mb4_nopad_bin */
+) engine = innodb row_format = dynamic collate /*!80017 utf8mb4_0900_bin *//*M!100600 utf8mb4_nopad_bin */
     comment 'Messages that have ended, for as long as history_seconds of their kind says. Times are microseconds since 1970-01-01 UTC; queue_timestamp() makes them readable. Select from it as queue_operator. (pyqueue_sql)';
 --;
 -- Keys of messages that were acked, popped or moved away, for the kinds that remember them (dedup_seconds).
@@ -200,7 +200,7 @@ create table if not exists queue_dedup (
     ended_at               bigint not null,
     primary key (p_kind, p_key), -- serves: queue_push
     key queue_dedup_ended (p_kind, ended_at) -- serves: queue_prune
-) engine = innodb collate /*!80017 utf8mb4_0900_bin *//*M!100600 utf8mb4_nopad_bin */
+) engine = innodb row_format = dynamic collate /*!80017 utf8mb4_0900_bin *//*M!100600 utf8mb4_nopad_bin */
     comment 'Keys that a push still ignores although their messages have ended; see dedup_seconds of queue_define. (pyqueue_sql)';
 --;
 -- Messages as plain rows, for INSERT, LOAD DATA and writers that know nothing of routines. Where the server allows a
@@ -237,7 +237,7 @@ create table if not exists queue_inbox (
     constraint queue_inbox_kind check (p_kind is not null and char_length(p_kind) between 1 and 95),
     constraint queue_inbox_key check (char_length(p_key) between 1 and 200),
     constraint queue_inbox_payload check (taken or payload_bytes is not null and payload is null or json_valid(payload))
-) engine = innodb collate /*!80017 utf8mb4_0900_bin *//*M!100600 utf8mb4_nopad_bin */
+) engine = innodb row_format = dynamic collate /*!80017 utf8mb4_0900_bin *//*M!100600 utf8mb4_nopad_bin */
     comment 'INSERT or LOAD DATA messages into it. They are pushed at once where the server allows a trigger, else by the next queue_reserve, queue_pop or queue_prune. A key that is taken is ignored, a row that is wrong names itself. (pyqueue_sql)';
 --;
 -- Workers that said that they are there: queue_heartbeat. What others hold is left to the timeout. server_run names the
@@ -256,7 +256,7 @@ create table if not exists queue_worker (
     upkeep                 boolean not null default true,
     server_run             bigint not null default 0,
     primary key (worker) -- serves: queue_heartbeat, queue_reap
-) engine = innodb collate /*!80017 utf8mb4_0900_bin *//*M!100600 utf8mb4_nopad_bin */
+) engine = innodb row_format = dynamic collate /*!80017 utf8mb4_0900_bin *//*M!100600 utf8mb4_nopad_bin */
     comment 'Registered workers, written by queue_heartbeat and queue_reap; look at them through the view queue_workers. (pyqueue_sql)';
 --;
 -- What somebody has staged, to be published by queue_stage_publish: one row a writer that has committed.
@@ -272,7 +272,7 @@ create table if not exists queue_stage_part (
     key queue_stage_part_run (query, run), -- serves: queue_stage_begin
     key queue_stage_part_batch (query, batch), -- serves: queue_prune
     key queue_stage_part_begun (begun_at) -- serves: queue_prune
-) engine = innodb collate /*!80017 utf8mb4_0900_bin *//*M!100600 utf8mb4_nopad_bin */
+) engine = innodb row_format = dynamic collate /*!80017 utf8mb4_0900_bin *//*M!100600 utf8mb4_nopad_bin */
     comment 'Parts of jobs that are staged and not yet published; those older than a day are pruned. (pyqueue_sql)';
 --;
 -- Messages that are staged, as plain rows like those of queue_inbox, until queue_stage_publish pushes them. No check
@@ -293,7 +293,7 @@ create table if not exists queue_stage (
     max_attempts           int,
     primary key (id),
     key queue_stage_of_part (part) -- serves: queue_stage_publish, queue_stage_abort
-) engine = innodb collate /*!80017 utf8mb4_0900_bin *//*M!100600 utf8mb4_nopad_bin */
+) engine = innodb row_format = dynamic collate /*!80017 utf8mb4_0900_bin *//*M!100600 utf8mb4_nopad_bin */
     comment 'INSERT or LOAD DATA messages into it under a part of queue_stage_begin; the other columns are those of queue_inbox. They are no messages until queue_stage_publish has pushed them. (pyqueue_sql)';
 --;
 -- The last batch of each query that was published or committed, so that a batch which is replayed changes nothing.
@@ -305,7 +305,7 @@ create table if not exists queue_stage_done (
     done_at                bigint not null,
     primary key (query), -- serves: queue_stage_publish, queue_stream_commit
     key queue_stage_done_at (done_at) -- serves: queue_prune
-) engine = innodb collate /*!80017 utf8mb4_0900_bin *//*M!100600 utf8mb4_nopad_bin */
+) engine = innodb row_format = dynamic collate /*!80017 utf8mb4_0900_bin *//*M!100600 utf8mb4_nopad_bin */
     comment 'The last batch of each query that is done; a row goes when nothing came for a year. (pyqueue_sql)';
 --;
 -- What came of each batch that was published, so that it can be seen afterwards.
@@ -321,7 +321,7 @@ create table if not exists queue_write (
     refused                bigint not null,
     primary key (id),
     key queue_write_at (written_at) -- serves: queue_prune
-) engine = innodb collate /*!80017 utf8mb4_0900_bin *//*M!100600 utf8mb4_nopad_bin */
+) engine = innodb row_format = dynamic collate /*!80017 utf8mb4_0900_bin *//*M!100600 utf8mb4_nopad_bin */
     comment 'What came of batches that were published; a row goes after a week. The view queue_writes shows it. (pyqueue_sql)';
 --;
 -- What each part of a read was handed out, so that a task that runs again gets the same messages, a batch that is
@@ -338,7 +338,7 @@ create table if not exists queue_stream_part (
     primary key (source, part), -- serves: queue_stream_reserve, queue_stream_plan
     key queue_stream_part_batch (stream, batch), -- serves: queue_stream_commit
     key queue_stream_part_begun (begun_at) -- serves: queue_prune
-) engine = innodb collate /*!80017 utf8mb4_0900_bin *//*M!100600 utf8mb4_nopad_bin */
+) engine = innodb row_format = dynamic collate /*!80017 utf8mb4_0900_bin *//*M!100600 utf8mb4_nopad_bin */
     comment 'Receipts of batches that are not yet committed, by part; those older than a week are pruned. (pyqueue_sql)';
 --;
 -- Who may hand out parts of a read: whoever planned it last, so that tasks of a driver that is gone add nothing to it.
@@ -349,7 +349,7 @@ create table if not exists queue_stream_plan (
     begun_at               bigint not null,
     primary key (source), -- serves: queue_stream_plan, queue_stream_reserve
     key queue_stream_plan_begun (begun_at) -- serves: queue_prune
-) engine = innodb collate /*!80017 utf8mb4_0900_bin *//*M!100600 utf8mb4_nopad_bin */
+) engine = innodb row_format = dynamic collate /*!80017 utf8mb4_0900_bin *//*M!100600 utf8mb4_nopad_bin */
     comment 'Reads that are not yet committed; those older than a week are pruned. (pyqueue_sql)';
 --;
 -- What the last batch of a query had read when it was committed, until the query has noted that itself: a batch that is
@@ -378,7 +378,7 @@ create table if not exists queue_stream_kept (
     primary key (source, part, place), -- serves: queue_stream_reserve, queue_stream_forget
     key queue_stream_kept_batch (stream, batch), -- serves: queue_stream_commit
     key queue_stream_kept_at (kept_at) -- serves: queue_prune
-) engine = innodb collate /*!80017 utf8mb4_0900_bin *//*M!100600 utf8mb4_nopad_bin */
+) engine = innodb row_format = dynamic collate /*!80017 utf8mb4_0900_bin *//*M!100600 utf8mb4_nopad_bin */
     comment 'Messages of committed batches that may be replayed; those older than a week are pruned. (pyqueue_sql)';
 --;
 -- When kinds with expires_seconds were last used. Only ever appended, so that nobody waits for anybody; who
@@ -390,7 +390,7 @@ create table if not exists queue_use (
     used_at                bigint not null,
     primary key (id),
     key queue_use_newest (p_kind, used_at) -- serves: queue_reserve, queue_prune
-) engine = innodb collate /*!80017 utf8mb4_0900_bin *//*M!100600 utf8mb4_nopad_bin */
+) engine = innodb row_format = dynamic collate /*!80017 utf8mb4_0900_bin *//*M!100600 utf8mb4_nopad_bin */
     comment 'When kinds that go when unused were last used; see expires_seconds of queue_define. (pyqueue_sql)';
 --;
 -- Which kinds get a copy of what is published. A pattern is found by its words before the first wildcard (head) and by
@@ -407,7 +407,7 @@ create table if not exists queue_subscription (
     primary key (pattern, p_kind), -- serves: queue_subscribe, queue_unsubscribe
     key queue_subscription_words (head, tail), -- serves: queue_publish
     key queue_subscription_kind (p_kind) -- serves: queue_drop
-) engine = innodb collate /*!80017 utf8mb4_0900_bin *//*M!100600 utf8mb4_nopad_bin */
+) engine = innodb row_format = dynamic collate /*!80017 utf8mb4_0900_bin *//*M!100600 utf8mb4_nopad_bin */
     comment 'Which kinds get a copy of what is published; look at it through the view queue_subscriptions. (pyqueue_sql)';
 --;
 -- What is pushed again and again. A rule is a number of microseconds (every), or sets of the parts of a local time,
@@ -435,7 +435,7 @@ create table if not exists queue_recurring (
     last_at                bigint,
     primary key (name), -- serves: queue_schedule, queue_unschedule
     key queue_recurring_next (paused, next_at) -- serves: queue_tick
-) engine = innodb collate /*!80017 utf8mb4_0900_bin *//*M!100600 utf8mb4_nopad_bin */
+) engine = innodb row_format = dynamic collate /*!80017 utf8mb4_0900_bin *//*M!100600 utf8mb4_nopad_bin */
     comment 'What is pushed again and again; look at it through the view queue_schedules. (pyqueue_sql)';
 --;
 -- Groups: what is pushed once all of their members are done. Nothing here is updated by every call.
@@ -463,7 +463,7 @@ create table if not exists queue_group (
     primary key (group_name), -- serves: queue_group, queue_push
     key queue_group_forget (forget_at), -- serves: queue_prune (what is past its time)
     key queue_group_checked (finished_at, checked_at) -- serves: queue_prune (members whose message has gone)
-) engine = innodb collate /*!80017 utf8mb4_0900_bin *//*M!100600 utf8mb4_nopad_bin */
+) engine = innodb row_format = dynamic collate /*!80017 utf8mb4_0900_bin *//*M!100600 utf8mb4_nopad_bin */
     comment 'Groups, and what follows them; look at it through the view queue_groups. (pyqueue_sql)';
 --;
 -- Whoever ends a member locks the stripe of it, one of 32, until its transaction ends. So the last one of a stripe sees
@@ -475,7 +475,7 @@ create table if not exists queue_group_stripe (
     turn                   bigint not null default 0
         comment 'Counted up, so that it is not only locked but written to.',
     primary key (group_name, stripe) -- serves: queue_ack
-) engine = innodb collate /*!80017 utf8mb4_0900_bin *//*M!100600 utf8mb4_nopad_bin */
+) engine = innodb row_format = dynamic collate /*!80017 utf8mb4_0900_bin *//*M!100600 utf8mb4_nopad_bin */
     comment 'What is locked while members of a group end; internal. (pyqueue_sql)';
 --;
 -- Groups to be looked at: a transaction with a snapshot of its own can't see who else ends a member, so it leaves a
@@ -487,7 +487,7 @@ create table if not exists queue_group_due (
     writer                 bigint not null,
     id                     bigint not null,
     primary key (group_name, writer) -- serves: queue_reserve, queue_wait, queue_heartbeat
-) engine = innodb collate /*!80017 utf8mb4_0900_bin *//*M!100600 utf8mb4_nopad_bin */
+) engine = innodb row_format = dynamic collate /*!80017 utf8mb4_0900_bin *//*M!100600 utf8mb4_nopad_bin */
     comment 'Groups of which all may be done; writer is the session that says so. Internal. (pyqueue_sql)';
 --;
 -- What happened in the kinds that have log_seconds, in the order of its positions. Only ever appended, and pruned by
@@ -513,7 +513,7 @@ create table if not exists queue_log (
     primary key (position), -- serves: queue_read (of a pattern)
     key queue_log_kind (p_kind, position), -- serves: queue_read (of a kind), queue_prune
     key queue_log_topic (topic, copy_of, position) -- serves: queue_read (of a topic), queue_prune
-) engine = innodb collate /*!80017 utf8mb4_0900_bin *//*M!100600 utf8mb4_nopad_bin */
+) engine = innodb row_format = dynamic collate /*!80017 utf8mb4_0900_bin *//*M!100600 utf8mb4_nopad_bin */
     comment 'The event log, see queue_read. Times are microseconds since 1970-01-01 UTC. (pyqueue_sql)';
 --;
 -- What transactions that append to the log hold a shared lock of, until they end: of the newest row that they see. All
@@ -523,7 +523,7 @@ create table if not exists queue_log_epoch (
     floor                  bigint not null,
     id                     bigint not null,
     primary key (floor, id) -- serves: queue_push, queue_read
-) engine = innodb collate /*!80017 utf8mb4_0900_bin *//*M!100600 utf8mb4_nopad_bin */
+) engine = innodb row_format = dynamic collate /*!80017 utf8mb4_0900_bin *//*M!100600 utf8mb4_nopad_bin */
     comment 'Up to where open transactions have not appended to the log; internal. (pyqueue_sql)';
 --;
 -- Up to which position the log was pruned, for each kind, name and event: appended by queue_prune, and folded. So a
@@ -535,7 +535,7 @@ create table if not exists queue_log_gone (
     position               bigint not null,
     primary key (p_kind, name, event, position), -- serves: queue_read (of a kind)
     key queue_log_gone_name (name) -- serves: queue_read (of a topic)
-) engine = innodb collate /*!80017 utf8mb4_0900_bin *//*M!100600 utf8mb4_nopad_bin */
+) engine = innodb row_format = dynamic collate /*!80017 utf8mb4_0900_bin *//*M!100600 utf8mb4_nopad_bin */
     comment 'What the log has no longer; internal. (pyqueue_sql)';
 --;
 -- Positions up to which all was known to be committed or undone, for those who can't find it out themselves: a snapshot
@@ -545,7 +545,7 @@ create table if not exists queue_log_known (
     id                     bigint not null,
     noted_at               bigint not null,
     primary key (position, id) -- serves: queue_read
-) engine = innodb collate /*!80017 utf8mb4_0900_bin *//*M!100600 utf8mb4_nopad_bin */
+) engine = innodb row_format = dynamic collate /*!80017 utf8mb4_0900_bin *//*M!100600 utf8mb4_nopad_bin */
     comment 'How far the log is complete; internal. (pyqueue_sql)';
 --;
 -- Who reads the log, what, and up to where it is done; looked: up to where there is none of its events behind that.
@@ -558,7 +558,7 @@ create table if not exists queue_reader (
     looked                 bigint not null default 0,
     created_at             bigint not null,
     primary key (reader) -- serves: queue_read, queue_read_ack
-) engine = innodb collate /*!80017 utf8mb4_0900_bin *//*M!100600 utf8mb4_nopad_bin */
+) engine = innodb row_format = dynamic collate /*!80017 utf8mb4_0900_bin *//*M!100600 utf8mb4_nopad_bin */
     comment 'Readers of the log; look at it through the view queue_readers. (pyqueue_sql)';
 --;
 -- The members of groups, each for as long as its group is remembered. A member is numbered as the entry that it was
@@ -577,7 +577,7 @@ create table if not exists queue_group_member (
     primary key (member), -- serves: queue_ack, queue_move
     key queue_group_member_open (group_name, stripe, done_at), -- serves: queue_ack (whether one is the last)
     key queue_group_member_group (group_name, member) -- serves: queue_groups, and the results of a group
-) engine = innodb collate /*!80017 utf8mb4_0900_bin *//*M!100600 utf8mb4_nopad_bin */
+) engine = innodb row_format = dynamic collate /*!80017 utf8mb4_0900_bin *//*M!100600 utf8mb4_nopad_bin */
     comment 'Members of groups; look at it through the view queue_groups. (pyqueue_sql)';
 --;
 -- The lines of order keys, each with its first message. Whoever puts a message into a line or ends its first locks its
@@ -588,7 +588,7 @@ create table if not exists queue_order (
     order_key              varchar(200) not null,
     first                  bigint not null,
     primary key (p_kind, order_key) -- serves: queue_push, queue_ack
-) engine = innodb collate /*!80017 utf8mb4_0900_bin *//*M!100600 utf8mb4_nopad_bin */
+) engine = innodb row_format = dynamic collate /*!80017 utf8mb4_0900_bin *//*M!100600 utf8mb4_nopad_bin */
     comment 'The first message of each order key; internal. (pyqueue_sql)';
 --;
 -- The messages that wait in the lines of order keys, all but the first of each.
@@ -598,7 +598,7 @@ create table if not exists queue_order_waiting (
     order_key              varchar(200) not null,
     entry                  bigint not null,
     primary key (p_kind, order_key, entry) -- serves: queue_ack (who comes next in a line), queue_peek
-) engine = innodb collate /*!80017 utf8mb4_0900_bin *//*M!100600 utf8mb4_nopad_bin */
+) engine = innodb row_format = dynamic collate /*!80017 utf8mb4_0900_bin *//*M!100600 utf8mb4_nopad_bin */
     comment 'Who waits in the lines of order keys; internal. (pyqueue_sql)';
 --;
 -- Semaphores: how many messages that name one may be held at once. Its row is locked while that changes.
@@ -609,7 +609,7 @@ create table if not exists queue_semaphore (
     lowered                boolean not null default false
         comment 'The capacity was lowered: what is given back is counted.',
     primary key (name) -- serves: queue_push, queue_reserve, queue_ack
-) engine = innodb collate /*!80017 utf8mb4_0900_bin *//*M!100600 utf8mb4_nopad_bin */
+) engine = innodb row_format = dynamic collate /*!80017 utf8mb4_0900_bin *//*M!100600 utf8mb4_nopad_bin */
     comment 'Semaphores; look at them through the view queue_semaphores, change them through queue_semaphore. (pyqueue_sql)';
 --;
 -- The permits that are taken: by a message that is held, until its hold ends, or by one that stands in the ready line
@@ -620,7 +620,7 @@ create table if not exists queue_semaphore_permit (
     until                  bigint,
     primary key (entry, name), -- serves: queue_ack, queue_extend
     key queue_semaphore_permit_name (name, until) -- serves: queue_reserve (how many are taken, whose hold has expired)
-) engine = innodb collate /*!80017 utf8mb4_0900_bin *//*M!100600 utf8mb4_nopad_bin */
+) engine = innodb row_format = dynamic collate /*!80017 utf8mb4_0900_bin *//*M!100600 utf8mb4_nopad_bin */
     comment 'Permits of semaphores that are taken; internal. (pyqueue_sql)';
 --;
 -- Who waits: each stands in the line of one semaphore that it lacks.
@@ -631,7 +631,7 @@ create table if not exists queue_semaphore_wait (
     primary key (entry), -- serves: queue_ack, queue_push
     key queue_semaphore_wait_name (name, entry), -- serves: queue_ack (who is next)
     key queue_semaphore_wait_kind (p_kind, name, entry) -- serves: queue_reserve (what waits in a kind), queue_peek
-) engine = innodb collate /*!80017 utf8mb4_0900_bin *//*M!100600 utf8mb4_nopad_bin */
+) engine = innodb row_format = dynamic collate /*!80017 utf8mb4_0900_bin *//*M!100600 utf8mb4_nopad_bin */
     comment 'Messages in line for a semaphore; internal. (pyqueue_sql)';
 --;
 -- Slots for the messages that a kind with max_reserved may have held at once. A reserve locks the slots that it uses
@@ -644,7 +644,7 @@ create table if not exists queue_slot (
     entry                  bigint,
     secret                 binary(16),
     primary key (p_kind, slot) -- serves: queue_reserve
-) engine = innodb collate /*!80017 utf8mb4_0900_bin *//*M!100600 utf8mb4_nopad_bin */
+) engine = innodb row_format = dynamic collate /*!80017 utf8mb4_0900_bin *//*M!100600 utf8mb4_nopad_bin */
     comment 'Slots for held messages of kinds with max_reserved; internal to queue_reserve. (pyqueue_sql)';
 --;
 -- The tokens of kinds with rate_per_second, in up to 16 parts, so that calls don't wait for one another. A part has a
@@ -655,7 +655,7 @@ create table if not exists queue_bucket (
     part                   smallint not null,
     spent_at               bigint not null comment 'Until when the tokens of this part are spent, in nanoseconds.',
     primary key (p_kind, part) -- serves: queue_reserve, queue_pop
-) engine = innodb collate /*!80017 utf8mb4_0900_bin *//*M!100600 utf8mb4_nopad_bin */
+) engine = innodb row_format = dynamic collate /*!80017 utf8mb4_0900_bin *//*M!100600 utf8mb4_nopad_bin */
     comment 'Tokens of kinds with rate_per_second; internal to queue_reserve and queue_pop. (pyqueue_sql)';
 --;
 -- What the messages of kinds with a filter_index have in them: a row a value of payload or headers, hashed with its
@@ -667,7 +667,7 @@ create table if not exists queue_term (
     place                  bigint not null,
     primary key (entry, term), -- serves: queue_push (a replacement), queue_prune
     key queue_term_place (term, place, entry) -- serves: queue_reserve, queue_pop (those with a filter)
-) engine = innodb collate /*!80017 utf8mb4_0900_bin *//*M!100600 utf8mb4_nopad_bin */
+) engine = innodb row_format = dynamic collate /*!80017 utf8mb4_0900_bin *//*M!100600 utf8mb4_nopad_bin */
     comment 'What the messages of kinds with a filter_index have in them, hashed; place is a time before which the message can''t be due. Internal. (pyqueue_sql)';
 --;
 -- What stands in front of the numbers that a run of a server gives out: see _queue_epoch. A row a run, and one for each
@@ -682,7 +682,7 @@ create table if not exists queue_epoch (
         comment 'UUID_SHORT() without its last 20 bits: the server''s id, when it was started, and which million.',
     began_at               bigint not null,
     primary key (epoch, id) -- serves: queue_push
-) engine = innodb collate /*!80017 utf8mb4_0900_bin *//*M!100600 utf8mb4_nopad_bin */
+) engine = innodb row_format = dynamic collate /*!80017 utf8mb4_0900_bin *//*M!100600 utf8mb4_nopad_bin */
     comment 'Which epoch the numbers of a server belong to; internal to _queue_epoch. (pyqueue_sql)';
 --;
 -- Every call reads this table first and so holds its metadata lock until it ends: whoever has it under LOCK TABLES …
@@ -691,5 +691,5 @@ create table if not exists queue_epoch (
 create table if not exists queue_gate (
     id int not null,
     primary key (id)
-) engine = innodb collate /*!80017 utf8mb4_0900_bin *//*M!100600 utf8mb4_nopad_bin */
+) engine = innodb row_format = dynamic collate /*!80017 utf8mb4_0900_bin *//*M!100600 utf8mb4_nopad_bin */
     comment 'Empty, for its metadata lock: calls pass it, an upgrade closes it while it replaces routines. (pyqueue_sql)';

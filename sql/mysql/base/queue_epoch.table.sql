@@ -10,5 +10,5 @@ create table if not exists queue_epoch (
         comment 'UUID_SHORT() without its last 20 bits: the server''s id, when it was started, and which million.',
     began_at               bigint not null,
     primary key (epoch, id) -- serves: queue_push
-) engine = innodb collate exact
+) engine = innodb row_format = dynamic collate exact
     comment 'Which epoch the numbers of a server belong to; internal to _queue_epoch. (pyqueue_sql)';

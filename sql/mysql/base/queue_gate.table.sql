@@ -4,5 +4,5 @@
 create table if not exists queue_gate (
     id int not null,
     primary key (id)
-) engine = innodb collate exact
+) engine = innodb row_format = dynamic collate exact
     comment 'Empty, for its metadata lock: calls pass it, an upgrade closes it while it replaces routines. (pyqueue_sql)';

@@ -8,5 +8,5 @@ create table if not exists queue_cursor (
     fields                 json not null,
     primary key (id),
     key queue_cursor_kind (p_kind, id) -- serves: queue_reserve
-) engine = innodb collate exact
+) engine = innodb row_format = dynamic collate exact
     comment 'Where the scan of a kind begins, for sessions that have no cursor yet; internal to queue_reserve and queue_pop. (pyqueue_sql)';

@@ -7,5 +7,5 @@ create table if not exists queue_term (
     place                  bigint not null,
     primary key (entry, term), -- serves: queue_push (a replacement), queue_prune
     key queue_term_place (term, place, entry) -- serves: queue_reserve, queue_pop (those with a filter)
-) engine = innodb collate exact
+) engine = innodb row_format = dynamic collate exact
     comment 'What the messages of kinds with a filter_index have in them, hashed; place is a time before which the message can''t be due. Internal. (pyqueue_sql)';

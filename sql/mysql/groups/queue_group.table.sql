@@ -23,5 +23,5 @@ create table if not exists queue_group (
     primary key (group_name), -- serves: queue_group, queue_push
     key queue_group_forget (forget_at), -- serves: queue_prune (what is past its time)
     key queue_group_checked (finished_at, checked_at) -- serves: queue_prune (members whose message has gone)
-) engine = innodb collate exact
+) engine = innodb row_format = dynamic collate exact
     comment 'Groups, and what follows them; look at it through the view queue_groups. (pyqueue_sql)';

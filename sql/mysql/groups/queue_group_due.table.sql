@@ -7,5 +7,5 @@ create table if not exists queue_group_due (
     writer                 bigint not null,
     id                     bigint not null,
     primary key (group_name, writer) -- serves: queue_reserve, queue_wait, queue_heartbeat
-) engine = innodb collate exact
+) engine = innodb row_format = dynamic collate exact
     comment 'Groups of which all may be done; writer is the session that says so. Internal. (pyqueue_sql)';

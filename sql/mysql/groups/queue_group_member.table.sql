@@ -14,5 +14,5 @@ create table if not exists queue_group_member (
     primary key (member), -- serves: queue_ack, queue_move
     key queue_group_member_open (group_name, stripe, done_at), -- serves: queue_ack (whether one is the last)
     key queue_group_member_group (group_name, member) -- serves: queue_groups, and the results of a group
-) engine = innodb collate exact
+) engine = innodb row_format = dynamic collate exact
     comment 'Members of groups; look at it through the view queue_groups. (pyqueue_sql)';

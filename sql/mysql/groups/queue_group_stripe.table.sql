@@ -7,5 +7,5 @@ create table if not exists queue_group_stripe (
     turn                   bigint not null default 0
         comment 'Counted up, so that it is not only locked but written to.',
     primary key (group_name, stripe) -- serves: queue_ack
-) engine = innodb collate exact
+) engine = innodb row_format = dynamic collate exact
     comment 'What is locked while members of a group end; internal. (pyqueue_sql)';

@@ -5,5 +5,5 @@ create table if not exists queue_dedup (
     ended_at               bigint not null,
     primary key (p_kind, p_key), -- serves: queue_push
     key queue_dedup_ended (p_kind, ended_at) -- serves: queue_prune
-) engine = innodb collate exact
+) engine = innodb row_format = dynamic collate exact
     comment 'Keys that a push still ignores although their messages have ended; see dedup_seconds of queue_define. (pyqueue_sql)';

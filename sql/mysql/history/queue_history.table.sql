@@ -38,5 +38,5 @@ create table if not exists queue_history (
         comment 'What its ack gave as its result.',
     primary key (p_kind, finished_at, entry), -- serves: queue_prune
     key queue_history_key (p_kind, p_key) -- serves: queue_history (looking back by key)
-) engine = innodb collate exact
+) engine = innodb row_format = dynamic collate exact
     comment 'Messages that have ended, for as long as history_seconds of their kind says. Times are microseconds since 1970-01-01 UTC; queue_timestamp() makes them readable. Select from it as queue_operator. (pyqueue_sql)';

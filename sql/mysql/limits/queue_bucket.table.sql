@@ -6,5 +6,5 @@ create table if not exists queue_bucket (
     part                   smallint not null,
     spent_at               bigint not null comment 'Until when the tokens of this part are spent, in nanoseconds.',
     primary key (p_kind, part) -- serves: queue_reserve, queue_pop
-) engine = innodb collate exact
+) engine = innodb row_format = dynamic collate exact
     comment 'Tokens of kinds with rate_per_second; internal to queue_reserve and queue_pop. (pyqueue_sql)';

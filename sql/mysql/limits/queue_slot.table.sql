@@ -8,5 +8,5 @@ create table if not exists queue_slot (
     entry                  bigint,
     secret                 binary(16),
     primary key (p_kind, slot) -- serves: queue_reserve
-) engine = innodb collate exact
+) engine = innodb row_format = dynamic collate exact
     comment 'Slots for held messages of kinds with max_reserved; internal to queue_reserve. (pyqueue_sql)';

@@ -21,5 +21,5 @@ create table if not exists queue_log (
     primary key (position), -- serves: queue_read (of a pattern)
     key queue_log_kind (p_kind, position), -- serves: queue_read (of a kind), queue_prune
     key queue_log_topic (topic, copy_of, position) -- serves: queue_read (of a topic), queue_prune
-) engine = innodb collate exact
+) engine = innodb row_format = dynamic collate exact
     comment 'The event log, see queue_read. Times are microseconds since 1970-01-01 UTC. (pyqueue_sql)';

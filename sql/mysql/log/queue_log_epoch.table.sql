@@ -5,5 +5,5 @@ create table if not exists queue_log_epoch (
     floor                  bigint not null,
     id                     bigint not null,
     primary key (floor, id) -- serves: queue_push, queue_read
-) engine = innodb collate exact
+) engine = innodb row_format = dynamic collate exact
     comment 'Up to where open transactions have not appended to the log; internal. (pyqueue_sql)';

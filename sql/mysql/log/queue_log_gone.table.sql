@@ -7,5 +7,5 @@ create table if not exists queue_log_gone (
     position               bigint not null,
     primary key (p_kind, name, event, position), -- serves: queue_read (of a kind)
     key queue_log_gone_name (name) -- serves: queue_read (of a topic)
-) engine = innodb collate exact
+) engine = innodb row_format = dynamic collate exact
     comment 'What the log has no longer; internal. (pyqueue_sql)';

@@ -5,5 +5,5 @@ create table if not exists queue_log_known (
     id                     bigint not null,
     noted_at               bigint not null,
     primary key (position, id) -- serves: queue_read
-) engine = innodb collate exact
+) engine = innodb row_format = dynamic collate exact
     comment 'How far the log is complete; internal. (pyqueue_sql)';

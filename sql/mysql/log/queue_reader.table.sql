@@ -8,5 +8,5 @@ create table if not exists queue_reader (
     looked                 bigint not null default 0,
     created_at             bigint not null,
     primary key (reader) -- serves: queue_read, queue_read_ack
-) engine = innodb collate exact
+) engine = innodb row_format = dynamic collate exact
     comment 'Readers of the log; look at it through the view queue_readers. (pyqueue_sql)';

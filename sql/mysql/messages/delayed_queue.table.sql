@@ -85,5 +85,5 @@ create table if not exists delayed_queue (
     key delayed_queue_ready (ready_kind, ready_rank, ready_at, entry), -- serves: queue_reserve, queue_pop, queue_peek
     key delayed_queue_due (p_kind, due_at), -- serves: queue_reserve (what has come due), queue_peek
     constraint delayed_queue_one_payload check ((payload is null) <> (payload_bytes is null))
-) engine = innodb collate exact
+) engine = innodb row_format = dynamic collate exact
     comment 'Messages that wait, are ready or are held, keyed by (p_kind, p_key). Times are microseconds since 1970-01-01 UTC. Look at it through the view queue_messages; change it through the routines queue_…. (pyqueue_sql)';

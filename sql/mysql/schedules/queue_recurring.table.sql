@@ -23,5 +23,5 @@ create table if not exists queue_recurring (
     last_at                bigint,
     primary key (name), -- serves: queue_schedule, queue_unschedule
     key queue_recurring_next (paused, next_at) -- serves: queue_tick
-) engine = innodb collate exact
+) engine = innodb row_format = dynamic collate exact
     comment 'What is pushed again and again; look at it through the view queue_schedules. (pyqueue_sql)';

@@ -22,5 +22,5 @@ create table if not exists queue_kind (
     log_seconds            decimal(20,6) not null default 0,
     roles                  json,
     primary key (p_kind) -- serves: every routine
-) engine = innodb collate exact
+) engine = innodb row_format = dynamic collate exact
     comment 'Settings of kinds, written by queue_define, queue_pause, queue_drain and queue_resume. (pyqueue_sql)';

@@ -7,5 +7,5 @@ create table if not exists queue_use (
     used_at                bigint not null,
     primary key (id),
     key queue_use_newest (p_kind, used_at) -- serves: queue_reserve, queue_prune
-) engine = innodb collate exact
+) engine = innodb row_format = dynamic collate exact
     comment 'When kinds that go when unused were last used; see expires_seconds of queue_define. (pyqueue_sql)';

@@ -32,5 +32,5 @@ create table if not exists queue_inbox (
     constraint queue_inbox_kind check (p_kind is not null and char_length(p_kind) between 1 and 95),
     constraint queue_inbox_key check (char_length(p_key) between 1 and 200),
     constraint queue_inbox_payload check (taken or payload_bytes is not null and payload is null or json_valid(payload))
-) engine = innodb collate exact
+) engine = innodb row_format = dynamic collate exact
     comment 'INSERT or LOAD DATA messages into it. They are pushed at once where the server allows a trigger, else by the next queue_reserve, queue_pop or queue_prune. A key that is taken is ignored, a row that is wrong names itself. (pyqueue_sql)';

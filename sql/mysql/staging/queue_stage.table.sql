@@ -16,5 +16,5 @@ create table if not exists queue_stage (
     max_attempts           int,
     primary key (id),
     key queue_stage_of_part (part) -- serves: queue_stage_publish, queue_stage_abort
-) engine = innodb collate exact
+) engine = innodb row_format = dynamic collate exact
     comment 'INSERT or LOAD DATA messages into it under a part of queue_stage_begin; the other columns are those of queue_inbox. They are no messages until queue_stage_publish has pushed them. (pyqueue_sql)';

@@ -11,5 +11,5 @@ create table if not exists queue_stage_part (
     key queue_stage_part_run (query, run), -- serves: queue_stage_begin
     key queue_stage_part_batch (query, batch), -- serves: queue_prune
     key queue_stage_part_begun (begun_at) -- serves: queue_prune
-) engine = innodb collate exact
+) engine = innodb row_format = dynamic collate exact
     comment 'Parts of jobs that are staged and not yet published; those older than a day are pruned. (pyqueue_sql)';

@@ -24,5 +24,5 @@ create table if not exists queue_stream_kept (
     primary key (source, part, place), -- serves: queue_stream_reserve, queue_stream_forget
     key queue_stream_kept_batch (stream, batch), -- serves: queue_stream_commit
     key queue_stream_kept_at (kept_at) -- serves: queue_prune
-) engine = innodb collate exact
+) engine = innodb row_format = dynamic collate exact
     comment 'Messages of committed batches that may be replayed; those older than a week are pruned. (pyqueue_sql)';

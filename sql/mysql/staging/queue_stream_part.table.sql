@@ -12,5 +12,5 @@ create table if not exists queue_stream_part (
     primary key (source, part), -- serves: queue_stream_reserve, queue_stream_plan
     key queue_stream_part_batch (stream, batch), -- serves: queue_stream_commit
     key queue_stream_part_begun (begun_at) -- serves: queue_prune
-) engine = innodb collate exact
+) engine = innodb row_format = dynamic collate exact
     comment 'Receipts of batches that are not yet committed, by part; those older than a week are pruned. (pyqueue_sql)';

@@ -6,5 +6,5 @@ create table if not exists queue_stream_plan (
     begun_at               bigint not null,
     primary key (source), -- serves: queue_stream_plan, queue_stream_reserve
     key queue_stream_plan_begun (begun_at) -- serves: queue_prune
-) engine = innodb collate exact
+) engine = innodb row_format = dynamic collate exact
     comment 'Reads that are not yet committed; those older than a week are pruned. (pyqueue_sql)';

@@ -11,5 +11,5 @@ create table if not exists queue_write (
     refused                bigint not null,
     primary key (id),
     key queue_write_at (written_at) -- serves: queue_prune
-) engine = innodb collate exact
+) engine = innodb row_format = dynamic collate exact
     comment 'What came of batches that were published; a row goes after a week. The view queue_writes shows it. (pyqueue_sql)';

@@ -12,5 +12,5 @@ create table if not exists queue_subscription (
     primary key (pattern, p_kind), -- serves: queue_subscribe, queue_unsubscribe
     key queue_subscription_words (head, tail), -- serves: queue_publish
     key queue_subscription_kind (p_kind) -- serves: queue_drop
-) engine = innodb collate exact
+) engine = innodb row_format = dynamic collate exact
     comment 'Which kinds get a copy of what is published; look at it through the view queue_subscriptions. (pyqueue_sql)';

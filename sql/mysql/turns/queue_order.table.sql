@@ -6,5 +6,5 @@ create table if not exists queue_order (
     order_key              varchar(200) not null,
     first                  bigint not null,
     primary key (p_kind, order_key) -- serves: queue_push, queue_ack
-) engine = innodb collate exact
+) engine = innodb row_format = dynamic collate exact
     comment 'The first message of each order key; internal. (pyqueue_sql)';

@@ -5,5 +5,5 @@ create table if not exists queue_order_waiting (
     order_key              varchar(200) not null,
     entry                  bigint not null,
     primary key (p_kind, order_key, entry) -- serves: queue_ack (who comes next in a line), queue_peek
-) engine = innodb collate exact
+) engine = innodb row_format = dynamic collate exact
     comment 'Who waits in the lines of order keys; internal. (pyqueue_sql)';

@@ -6,5 +6,5 @@ create table if not exists queue_semaphore (
     lowered                boolean not null default false
         comment 'The capacity was lowered: what is given back is counted.',
     primary key (name) -- serves: queue_push, queue_reserve, queue_ack
-) engine = innodb collate exact
+) engine = innodb row_format = dynamic collate exact
     comment 'Semaphores; look at them through the view queue_semaphores, change them through queue_semaphore. (pyqueue_sql)';

@@ -6,5 +6,5 @@ create table if not exists queue_semaphore_permit (
     until                  bigint,
     primary key (entry, name), -- serves: queue_ack, queue_extend
     key queue_semaphore_permit_name (name, until) -- serves: queue_reserve (how many are taken, whose hold has expired)
-) engine = innodb collate exact
+) engine = innodb row_format = dynamic collate exact
     comment 'Permits of semaphores that are taken; internal. (pyqueue_sql)';

@@ -16,5 +16,5 @@ create table if not exists queue_count (
     expired                bigint,
     lost                   bigint,
     primary key (id)
-) engine = innodb collate exact
+) engine = innodb row_format = dynamic collate exact
     comment 'Counters, appended by the routines and folded by queue_prune; read them through queue_stats. (pyqueue_sql)';

@@ -14,5 +14,5 @@ create table if not exists queue_worker (
     upkeep                 boolean not null default true,
     server_run             bigint not null default 0,
     primary key (worker) -- serves: queue_heartbeat, queue_reap
-) engine = innodb collate exact
+) engine = innodb row_format = dynamic collate exact
     comment 'Registered workers, written by queue_heartbeat and queue_reap; look at them through the view queue_workers. (pyqueue_sql)';

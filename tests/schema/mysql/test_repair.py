@@ -210,3 +210,13 @@ def test_what_is_printed_is_stopped_by_nothing_that_a_user_may_not_do(innodb_url
     migrate.upgrade(innodb_url)
     assert set(catalog(innodb_url)) == set(there)
     rows(innodb_url, f"drop user {name}@'%'")
+
+
+def test_a_server_whose_tables_have_short_indexes_by_default(innodb_url: str):
+    rows(innodb_url, "set global innodb_default_row_format = compact")
+    try:
+        migrate.upgrade(innodb_url)
+    finally:
+        rows(innodb_url, "set global innodb_default_row_format = dynamic")
+    with connect(innodb_url) as connection:
+        assert Queue(connection).push("k" * 95, "y" * 200, 1).outcome == "created"

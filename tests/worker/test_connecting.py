@@ -1,0 +1,92 @@
+"""Connections of a worker: who doesn't answer isn't waited for, and who is gone is noticed."""
+
+from __future__ import annotations
+
+import asyncio
+import os
+import socket
+import time
+from typing import TYPE_CHECKING, Any
+
+import psycopg
+import pytest
+
+from pyqueue_sql.calls.connect import ConnectionFailed, connect
+from pyqueue_sql.worker.connecting import connect_async
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    from tests.conformance.harness import Harness
+
+MUTE_SECONDS = 2
+"""The least that libpq takes."""
+
+
+def number_of(connection: Any) -> int:
+    """Return the file number of the socket of a driver's connection."""
+    if isinstance(connection, psycopg.Connection | psycopg.AsyncConnection):
+        return connection.fileno()
+    found = getattr(connection, "_sock", None) or connection._writer.get_extra_info("socket")
+    return found.fileno()
+
+
+def options_of(connection: Any) -> list[int]:
+    """Return when the system gives up who is at the other end."""
+    with socket.socket(fileno=os.dup(number_of(connection))) as own:
+        asked = [
+            (socket.SOL_SOCKET, socket.SO_KEEPALIVE),
+            *((socket.IPPROTO_TCP, getattr(socket, name)) for name in NAMES),
+        ]
+        return [own.getsockopt(*one) for one in asked]
+
+
+NAMES = ("TCP_KEEPIDLE", "TCP_KEEPINTVL", "TCP_KEEPCNT", "TCP_USER_TIMEOUT")
+
+
+def of_threads(url: str) -> list[int]:
+    with connect(url) as connection:
+        return options_of(connection)
+
+
+def of_coroutines(url: str) -> list[int]:
+    async def run() -> list[int]:
+        connection = await connect_async(url)
+        found = options_of(connection)
+        closing = connection.close()
+        if closing is not None:
+            await closing
+        return found
+
+    return asyncio.run(run())
+
+
+@pytest.mark.parametrize("options", [of_threads, of_coroutines])
+def test_a_server_that_is_gone_without_a_word_is_noticed_within_a_minute(
+    harness: Harness, options: Callable[[str], list[int]]
+) -> None:
+    keepalive, idle, interval, count, user_milliseconds = options(harness.url)
+    assert keepalive == 1
+    assert idle + interval * count <= 60
+    assert user_milliseconds <= 60_000
+
+
+@pytest.mark.parametrize("connecting", [connect, lambda url: asyncio.run(connect_async(url))])
+def test_a_server_that_says_nothing_is_not_waited_for(
+    harness: Harness, connecting: Callable[[str], object]
+) -> None:
+    with socket.create_server(("127.0.0.1", 0)) as mute:
+        scheme = harness.url.partition("://")[0]
+        url = f"{scheme}://me:secret@127.0.0.1:{mute.getsockname()[1]}/app?connect_timeout={MUTE_SECONDS}"
+        began = time.monotonic()
+        with pytest.raises(ConnectionFailed) as failed:
+            connecting(url)
+    assert time.monotonic() - began < 10 * MUTE_SECONDS
+    assert "secret" not in str(failed.value)
+
+
+def test_what_is_said_of_reading_holds_once_somebody_is_in(harness: Harness) -> None:
+    if not harness.url.startswith("postgresql"):
+        with connect(f"{harness.url}?connect_timeout=1") as connection, connection.cursor() as cursor:  # pyright: ignore
+            cursor.execute("select sleep(1.5)")
+            assert cursor.fetchone() == (0,)
