@@ -6,6 +6,7 @@ import asyncio
 import contextlib
 import functools
 import multiprocessing
+import os
 import pickle
 import signal
 import sys
@@ -31,6 +32,9 @@ SOUND_SECONDS = 60.0
 """A process that lived so long is started again without much delay."""
 STOPPED = 128 + signal.SIGTERM
 """The status of a process that was told to end; where that was not by us, another one is wanted."""
+HURRY = signal.SIGUSR1
+"""What tells a process that it was stopped again. SIGTERM doesn't: who ends a service may send that to each
+process and to the one that started them, which sends it on."""
 KILL_SECONDS = 15.0
 """A process that should have ended so long ago is killed."""
 
@@ -42,8 +46,16 @@ async def until_stopped(worker: AsyncWorker) -> None:
     with contextlib.ExitStack() as stack:
         if threading.current_thread() is threading.main_thread():
             # what a supervisor's terminal interrupts gets that from its supervisor
-            for number in SIGNALS if parent is None else SIGNALS[:1]:
-                loop.add_signal_handler(number, worker.stop)
+            stops = (
+                dict.fromkeys(SIGNALS, worker.stop)
+                if parent is None
+                else {
+                    signal.SIGTERM: lambda: worker.is_stopped or worker.stop(),
+                    HURRY: worker.stop,
+                }
+            )
+            for number, stop in stops.items():
+                loop.add_signal_handler(number, stop)
                 stack.callback(loop.remove_signal_handler, number)
         if parent is not None:
             loop.add_reader(parent.sentinel, _orphaned, loop, parent.sentinel, worker)
@@ -117,10 +129,12 @@ def supervise(processes: int, start: Start, stops: threading.Semaphore) -> None:
     with _signals(stops):
         while not all(one.is_done for one in places):
             while stops.acquire(blocking=False):
+                number = signal.SIGTERM if stopped_at is None else HURRY
                 stopped_at = stopped_at or time.monotonic()
                 for one in places:
                     if one.process is not None and one.process.is_alive():
-                        one.process.terminate()  # SIGTERM, at which it drains
+                        assert one.process.pid is not None
+                        os.kill(one.process.pid, number)
             for one in places:
                 _look_after(one, start, stopped_at)
             sentinels = [one.process.sentinel for one in places if one.process is not None]

@@ -158,6 +158,29 @@ def test_a_process_that_somebody_else_stops_is_started_again(
 
 
 @pytest.mark.servers("postgresql")
+@pytest.mark.parametrize("again", [False, True], ids=["once", "twice"])
+def test_what_ends_a_service_may_tell_each_process(
+    harness: Harness, queue: Session, tmp_path: Path, again: bool
+) -> None:
+    queue.push("slow", "a", 3600 if again else 2)
+    with worker(tmp_path, harness.url, "--processes", "2") as process:
+        until(lambda: len(queue.workers()) == 2 and held(queue) == 1)
+        os.killpg(process.pid, signal.SIGTERM)  # as systemd does, unless its KillMode says otherwise
+        if again:
+            time.sleep(0.3)
+            assert held(queue) == 1
+            process.send_signal(signal.SIGTERM)
+        output = process.communicate(timeout=PATIENCE_SECONDS)[0]
+    assert process.returncode == 0, output
+    if again:
+        message = queue.get("slow", "a")
+        assert message is not None
+        assert (message.state, message.attempts) == ("ready", 0)
+    else:
+        assert queue.stats("slow")[0].acked_total == 1
+
+
+@pytest.mark.servers("postgresql")
 def test_processes_end_with_the_one_that_started_them(
     harness: Harness, queue: Session, tmp_path: Path
 ) -> None:
