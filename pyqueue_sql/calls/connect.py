@@ -9,7 +9,8 @@ import os
 import re
 import socket
 import ssl
-from collections.abc import Callable
+import threading
+from collections.abc import Callable, Generator
 from typing import TYPE_CHECKING, Any, TypeAlias
 from urllib.parse import parse_qsl, unquote, urlsplit
 
@@ -91,7 +92,8 @@ def connect(
             `isolation_level` of the connection isn't None.
 
     A server that doesn't let us in within ten seconds isn't there, unless connect_timeout says otherwise. One
-    whose machine or network is gone is given up within a minute, or when what libpq has for that says.
+    whose machine or network is gone is given up within a minute, unless libpq's own settings for that
+    (keepalives_…, tcp_user_timeout) say otherwise.
 
     Raises:
         ConnectionFailed: see there.
@@ -116,10 +118,11 @@ def connect_postgresql(
         away = busy or "FATAL" not in said
         raise ConnectionFailed(without_password(said.strip(), url), away=away, busy=busy) from None
     try:
-        if schema is not None:
-            check_path(connection.execute(SHOW_PATH).fetchone(), schema)
-        if read_committed and connection.execute(SHOW_LEVEL).fetchone() != ("read committed",):
-            connection.isolation_level = psycopg.IsolationLevel.READ_COMMITTED
+        with ended_after(connection, CONNECT_SECONDS):
+            if schema is not None:
+                check_path(connection.execute(SHOW_PATH).fetchone(), schema)
+            if read_committed and connection.execute(SHOW_LEVEL).fetchone() != ("read committed",):
+                connection.isolation_level = psycopg.IsolationLevel.READ_COMMITTED
         connection.autocommit = autocommit
     except BaseException:
         connection.close()
@@ -129,7 +132,10 @@ def connect_postgresql(
 
 def settings_of_network(settings: dict[str, Any]) -> dict[str, Any]:
     """Return settings of libpq with those of `NETWORK` that neither they nor the environment have."""
-    found = NETWORK | settings
+    if "service" in settings or "PGSERVICE" in os.environ:  # libpq puts what that says behind what we say
+        found = {"connect_timeout": CONNECT_SECONDS, **settings}  # of which psycopg takes no notice there
+    else:
+        found = NETWORK | settings
     if "PGCONNECT_TIMEOUT" in os.environ and "connect_timeout" not in settings:
         del found["connect_timeout"]
     return found
@@ -141,6 +147,30 @@ def watch_network(own: socket.socket) -> None:
         for name, value in _NETWORK_MYSQL.items():
             if hasattr(socket, name):  # a system has those that it knows
                 own.setsockopt(socket.IPPROTO_TCP, getattr(socket, name), value)
+
+
+def socket_of(connection: Any) -> socket.socket:
+    """Return the socket of a connection, to be closed without closing the connection."""
+    number = connection.fileno() if isinstance(connection, psycopg.Connection) else connection._sock.fileno()  # pyright: ignore
+    return socket.socket(fileno=os.dup(number))
+
+
+def hang_up(connection: Any) -> None:
+    """End what a connection waits for in another thread."""
+    with contextlib.suppress(Exception), socket_of(connection) as own:
+        own.shutdown(socket.SHUT_RDWR)
+
+
+@contextlib.contextmanager
+def ended_after(connection: Any, seconds: float) -> Generator[None]:
+    """Hang up where the block takes longer, as it does for ever with a server that was halted."""
+    timer = threading.Timer(seconds, hang_up, [connection])
+    timer.daemon = True
+    timer.start()
+    try:
+        yield
+    finally:
+        timer.cancel()
 
 
 def search_path(schema: str) -> str:
@@ -198,11 +228,17 @@ def connect_mysql(
     # PyMySQL sends it only where it differs from what the server says, which init_connect makes wrong
     first = f"set autocommit = {autocommit:d}, {NO_LIMIT}"
     # PyMySQL's connect_timeout ends where the server has taken the connection, and has not said a word yet
-    patience = min(settings.get(name, CONNECT_SECONDS) for name in ("connect_timeout", "read_timeout"))
-    of_login = {"autocommit": autocommit, "init_command": first, "ssl": tls, "read_timeout": patience}
+    patience = settings.get("connect_timeout", CONNECT_SECONDS)
+    limits = {name: settings.get(name) for name in ("read_timeout", "write_timeout")}
+    # that for writing holds while TLS is agreed upon as well
+    of_login = {
+        **{name: min(patience, limit or patience) for name, limit in limits.items()},
+        "autocommit": autocommit,
+        "init_command": first,
+        "ssl": tls,
+    }
     try:
         connection = driver.connect(**settings | of_login, program_name="pyqueue")
-        connection._read_timeout = settings.get("read_timeout")
     except (driver.Error, OSError, RuntimeError) as error:  # RuntimeError: a package of PyMySQL's is missing
         away = not isinstance(error, RuntimeError) and error.args[0] not in _REFUSED
         busy = error.args[0] in _FULL
@@ -210,8 +246,11 @@ def connect_mysql(
     try:
         watch_network(connection._sock)
         if autocommit and "MariaDB" in connection.server_version:
-            with contextlib.suppress(driver.OperationalError):  # a build without Galera has no such variable
+            try:
                 connection.query(NO_RETRY)
+            except driver.OperationalError:  # a build without Galera has no such variable
+                if not connection.open:
+                    raise
         if read_committed:
             connection.query(READ_COMMITTED)
         if schema is not None:
@@ -219,6 +258,7 @@ def connect_mysql(
     except BaseException:
         connection.close()
         raise
+    connection._read_timeout, connection._write_timeout = limits["read_timeout"], limits["write_timeout"]
     return connection
 
 

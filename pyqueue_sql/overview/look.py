@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any, LiteralString, cast
 import psycopg
 
 from pyqueue_sql.calls import dialect
-from pyqueue_sql.calls.connect import connect
+from pyqueue_sql.calls.connect import connect, ended_after
 from pyqueue_sql.models import State
 from pyqueue_sql.overview import queries
 from pyqueue_sql.overview.models import (
@@ -41,6 +41,8 @@ SEMAPHORES = 100
 SCHEDULES = 500
 STATEMENT_S = 10
 LOCK_S = 2
+PATIENCE_S = 2 * STATEMENT_S
+"""For a statement, by our own clock: a server that was halted keeps no limit."""
 LIMITS: LiteralString = """
 select set_config('statement_timeout', %s, true), set_config('lock_timeout', %s, true),
     set_config('enable_seqscan', 'off', true), set_config('enable_bitmapscan', 'off', true),
@@ -95,6 +97,7 @@ class Look:
         connection = self.connection
         try:
             with contextlib.ExitStack() as opened:
+                opened.enter_context(ended_after(connection, PATIENCE_S))
                 if isinstance(connection, psycopg.Connection):
                     # which ends with the transaction: a pooler may give this session to others
                     opened.enter_context(connection.transaction())

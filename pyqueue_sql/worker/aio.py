@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 import asyncio
+import contextlib
 import dataclasses
 import math
 import os
 import platform
 import secrets
 import threading
+from collections.abc import Callable
 from typing import Unpack
 
 from pyqueue_sql.calls.connect import is_mysql
@@ -16,7 +18,7 @@ from pyqueue_sql.worker.connecting import shares_sessions
 from pyqueue_sql.worker.engine import Engine
 from pyqueue_sql.worker.handlers import Handlers
 from pyqueue_sql.worker.health import parse, serve
-from pyqueue_sql.worker.link import log
+from pyqueue_sql.worker.link import STEP_SECONDS, log
 from pyqueue_sql.worker.settings import Settings, WorkerOptions
 
 SHARED_POLL_SECONDS = 1.0
@@ -42,11 +44,26 @@ def _settings(url: str, handlers: Handlers, options: WorkerOptions) -> Settings:
     return settings
 
 
-async def _as_it_can(settings: Settings) -> Settings:
+async def _as_it_can(settings: Settings, is_stopped: Callable[[], bool]) -> Settings:
     """Return the settings without what a pooler that shares sessions makes impossible."""
     if not settings.notify or is_mysql(settings.url):
         return settings
-    if not await asyncio.to_thread(shares_sessions, settings.url):
+    loop = asyncio.get_running_loop()
+    shares: asyncio.Future[bool] = loop.create_future()
+
+    def look() -> None:
+        try:
+            found = shares_sessions(settings.url)
+        except Exception:  # whoever connects next says it
+            found = False
+        with contextlib.suppress(RuntimeError):  # the loop was closed meanwhile
+            loop.call_soon_threadsafe(shares.set_result, found)
+
+    # not one of the loop's own: those are waited for at its end, whatever the database does
+    threading.Thread(target=look, name="pyqueue-look", daemon=True).start()
+    while not shares.done() and not is_stopped():
+        await asyncio.wait({shares}, timeout=STEP_SECONDS)
+    if not shares.done() or not shares.result():
         return settings
     seconds = min(settings.poll_seconds, SHARED_POLL_SECONDS)
     log.warning(
@@ -99,7 +116,7 @@ class AsyncWorker:
             ConnectionFailed: no connection could be made at the start. One that is lost later is made again.
             QueueError: the queue refused what every worker does.
         """
-        settings = await _as_it_can(self._settings)
+        settings = await _as_it_can(self._settings, lambda: self.is_stopped)
         async with self._handlers.living() as state:
             await self._run(Engine(settings, self._handlers, state))
 

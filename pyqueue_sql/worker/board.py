@@ -81,9 +81,11 @@ class Board:
         with self._changed:
             if done is not None:
                 self._finish(done)
-            while (found := self._next(is_async=False)) is None and not self._is_closed:
+            while not self._is_closed:
+                if (found := self._next(is_async=False)) is not None:
+                    return found
                 self._changed.wait()
-            return found
+            return None
 
     def _next(self, is_async: bool) -> Delivery | None:
         turns = self._turns[is_async]

@@ -92,16 +92,19 @@ async def _aiomysql(url: str) -> Any:
         **settings, db=given.get("database"), ssl=tls, autocommit=False, init_command=first
     )
     patience = settings.get("connect_timeout", CONNECT_SECONDS)
+    is_in = False
     try:
         async with asyncio.timeout(patience):
             await connection._connect()  # what connect of aiomysql does
             watch_network(connection._writer.get_extra_info("socket"))
             await connection.query(READ_COMMITTED)
+        is_in = True
     except TimeoutError:
-        connection.close()
         raise ConnectionFailed(f"no answer within {patience} seconds", away=True) from None
     except (driver.Error, OSError, RuntimeError) as error:  # RuntimeError: a package of PyMySQL's is missing
-        connection.close()
         why = f" ({error.__cause__})" if error.__cause__ else ""  # PyMySQL says it by itself
         raise ConnectionFailed(without_password(f"{error.args[-1]}{why}", url)) from None
+    finally:
+        if not is_in:
+            connection.close()
     return connection

@@ -10,7 +10,7 @@ from __future__ import annotations
 import asyncio
 import contextlib
 import time
-from collections.abc import Coroutine, Iterable
+from collections.abc import Callable, Coroutine, Iterable
 from typing import Any
 
 import psycopg
@@ -34,6 +34,8 @@ from pyqueue_sql.worker.watching import Listener
 RESERVING, SETTLING = "pyqueue-reserve", "pyqueue-settle"
 GIVE_UP_SECONDS = 5.0
 """For giving back what is held, after the grace."""
+LAST_SECONDS = 0.5
+"""After that, for calls to say themselves why they fail, before it is said that nobody answers."""
 
 
 class Engine:
@@ -62,7 +64,7 @@ class Engine:
         self._keeper = Keeper(
             settings, self._board, list(handlers), self._ending, self._connect, listener, self._lost
         )
-        takes = Link("reserve", self._connect_to_reserve, self._ending, self._opened)
+        takes = Link("reserve", self._connect, self._ending, self._opened_to_reserve)
         waits = Link("wait", self._connect, self._ending, self._opened) if waits_there else None
         self._taker = Taker(
             settings, handlers, self._board, self._keeper, self._stopping, takes, waits, self._fail
@@ -107,7 +109,7 @@ class Engine:
         sorts = {one.is_async for one in self._handlers.values()}
         tasks: list[asyncio.Task[None]] = []
         try:
-            if not await self._until_stopped(self._begin()):
+            if self._stopped.is_set() or not await self._until_stopped(self._begin):
                 return
             self._runners.start(False in sorts, True in sorts, self._fail)
             upkeep = self._settings.upkeep
@@ -136,11 +138,20 @@ class Engine:
         if self._settings.upkeep:
             await self._upkeep.begin()
 
-    async def _until_stopped(self, work: Coroutine[Any, Any, None]) -> bool:
-        """Do something that is left where the worker is stopped; returns whether it was done."""
-        doing, stopped = asyncio.create_task(work), asyncio.create_task(self._stopped.wait())
+    async def _until_stopped(self, work: Callable[[], Coroutine[Any, Any, None]]) -> bool:
+        """Do something that is left where the worker is stopped; returns whether it was done.
+
+        It has a while to come to its end: a worker that has registered meanwhile has to take that back.
+        """
+        doing, stopped = asyncio.create_task(work()), asyncio.create_task(self._stopped.wait())
         try:
             await asyncio.wait({doing, stopped}, return_when=asyncio.FIRST_COMPLETED)
+            if not doing.done():
+                hurried = asyncio.create_task(self._hurried.wait())
+                await asyncio.wait(
+                    {doing, hurried}, timeout=GIVE_UP_SECONDS, return_when=asyncio.FIRST_COMPLETED
+                )
+                hurried.cancel()
             if doing.done():
                 doing.result()
             return doing.done()
@@ -180,7 +191,8 @@ class Engine:
             self._failed.result()
 
     async def _is_done(self, taking: asyncio.Task[None]) -> None:
-        await asyncio.wait({taking})
+        # what is held has the grace; for a server that is asked for more and says nothing there is less time
+        await asyncio.wait({taking}, timeout=GIVE_UP_SECONDS)
         while self._board.held:
             self._finisher.note()
             await asyncio.sleep(0.01)
@@ -189,9 +201,10 @@ class Engine:
         """Give back what is held, leave, and close all connections, or give that up after a while."""
         self._stopping.is_set = True
         self._runners.close()
+        self._board.close()  # no other handler begins, whatever still comes
         now = time.monotonic()
         self._taker.ending.deadline, self._ending.deadline = now, now + GIVE_UP_SECONDS
-        abandoning = self._loop.call_later(GIVE_UP_SECONDS, self._abandon)
+        abandoning = self._loop.call_later(GIVE_UP_SECONDS + LAST_SECONDS, self._abandon)
         for task in tasks:
             if task.get_name() not in (RESERVING, SETTLING):
                 task.cancel()
@@ -215,6 +228,7 @@ class Engine:
         for link in self._links:
             await link.close()
         abandoning.cancel()
+        self._abandon()  # a thread may still be opening a connection
         if not self._failed.cancel():
             self._failed.exception()  # what failed while all ended isn't asked for any more
         log.info("stopped", extra={"worker": self._settings.name, **self._finisher.counts})
@@ -230,15 +244,14 @@ class Engine:
             connection.prepare_threshold = None  # behind a pooler another session may be asked for it
         return Queue(connection, schema=self._settings.schema)
 
-    def _connect_to_reserve(self) -> Queue[Any]:
-        """Open a connection whose commits don't wait for the disk: what a crash of the server undoes of them
-        is that a message is held, and it is handed out again."""
-        queue = self._connect()
+    def _opened_to_reserve(self, queue: Queue[Any]) -> None:
+        """Let commits of a new connection not wait for the disk: what a crash of the server undoes of them is
+        that a message is held, and it is handed out again."""
         connection: Any = queue.connection
         is_own = self._settings.notify  # else others may share the session
         if is_own and isinstance(connection, psycopg.Connection):
             connection.execute("set synchronous_commit = off")
-        return queue
+        self._opened(queue)
 
     def _opened(self, _: object) -> None:
         self._loop.call_soon_threadsafe(self._keeper.doubt)

@@ -9,9 +9,7 @@ from __future__ import annotations
 import asyncio
 import contextlib
 import logging
-import os
 import queue
-import socket
 import threading
 import time
 from collections.abc import Callable
@@ -21,7 +19,7 @@ import psycopg
 
 from pyqueue_sql.calls import dialect
 from pyqueue_sql.calls.client import Queue
-from pyqueue_sql.calls.connect import ConnectionFailed
+from pyqueue_sql.calls.connect import ConnectionFailed, hang_up
 from pyqueue_sql.errors import QueueError
 from pyqueue_sql.worker.pace import Backoff
 
@@ -95,6 +93,7 @@ class Link:
         self._pending: asyncio.Future[Any] | None = None
         """What the thread is at, or was last."""
         self._is_abandoned = False
+        self._opening: Queue[Any] | None = None
         threading.Thread(target=self._work, name=f"pyqueue-{name}", daemon=True).start()
 
     async def call(
@@ -172,10 +171,9 @@ class Link:
         self._is_abandoned = True
         if self._pending is not None:
             _fail(self._pending, _silent())
-        found = self._queue
-        if found is not None:
-            with contextlib.suppress(Exception), _socket(found.connection) as own:
-                own.shutdown(socket.SHUT_RDWR)  # which ends the waiting of the thread
+        for found in (self._queue, self._opening):
+            if found is not None:
+                hang_up(found.connection)  # which ends the waiting of the thread
 
     def thread_id(self) -> int | None:
         """Return the number by which `kill` of another link ends what goes on here, on MariaDB and MySQL."""
@@ -195,6 +193,8 @@ class Link:
         while (job := self._jobs.get()) is not None:
             call, future = job
             try:
+                if self._is_abandoned:
+                    raise _silent()
                 found = call()
             except BaseException as error:
                 report, what = _fail, error
@@ -209,15 +209,19 @@ class Link:
         if self._queue is None:
             queue = self._connect()
             connection = queue.connection
+            self._opening = queue
             try:
+                if self._is_abandoned:
+                    raise _silent()
                 if isinstance(connection, psycopg.Connection) and self._on_notify is not None:
                     connection.add_notify_handler(self._heard)
                 if self._on_open is not None:
                     _do(self._on_open, queue)
             except BaseException:
+                self._opening = None
                 connection.close()
                 raise
-            self._queue = queue
+            self._queue, self._opening = queue, None
             if self._was_open:
                 self.reopened_at = time.monotonic()
             self._was_open = True
@@ -276,12 +280,6 @@ def _do(work: Callable[[Queue[Any]], T], queue: Queue[Any]) -> T:
 
 def _silent() -> ConnectionFailed:
     return ConnectionFailed("the server doesn't answer", away=True)
-
-
-def _socket(connection: Any) -> socket.socket:
-    """Return the socket of a connection, to be closed without closing the connection."""
-    number = connection.fileno() if isinstance(connection, psycopg.Connection) else connection._sock.fileno()  # pyright: ignore
-    return socket.socket(fileno=os.dup(number))
 
 
 def _succeed(future: asyncio.Future[Any], found: object) -> None:

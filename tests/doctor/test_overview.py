@@ -4,10 +4,13 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+import psycopg
+import pymysql
 import pytest
 
 from pyqueue_sql import to_microseconds
-from pyqueue_sql.overview import open_look
+from pyqueue_sql.overview import look, open_look
+from tests.faults.proxy import proxy
 
 if TYPE_CHECKING:
     from tests.conformance.harness import Clock, Harness, Session
@@ -90,3 +93,14 @@ def test_it_can_write_nothing(harness: Harness, queue: Session) -> None:
             refused = True
     assert refused
     assert len(queue.peek("mail")) == 1
+
+
+def test_a_server_that_falls_silent_is_not_waited_for(
+    harness: Harness, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(look, "PATIENCE_S", 0.5)
+    with proxy(harness.url) as way, open_look(way.url) as seen:
+        assert seen.value("select 1") == 1
+        way.fall_silent()
+        with pytest.raises((psycopg.OperationalError, pymysql.OperationalError)):
+            seen.value("select 1")

@@ -14,7 +14,7 @@ import pymysql
 import pytest
 from click.testing import CliRunner
 
-from pyqueue_sql.calls.connect import NO_LIMIT, ConnectionFailed, connect
+from pyqueue_sql.calls.connect import NO_LIMIT, ConnectionFailed, connect, settings_of_network
 from pyqueue_sql.cli import main
 from pyqueue_sql.worker import AsyncWorker, Handlers, Worker, health, logs
 from pyqueue_sql.worker.connecting import connect_async
@@ -354,3 +354,31 @@ def test_no_error_has_a_password(message: str) -> None:
     failure = Failure.of(raised(ConnectionError(message)), URL if message.endswith("none") else "")
     assert "secret" not in failure.text + failure.traceback
     assert "ConnectionError" in failure.text
+
+
+@pytest.mark.parametrize(
+    ("asked", "environment", "connect_timeout", "idle"),
+    [
+        ({}, {}, 10, 30),
+        ({"connect_timeout": 3, "keepalives_idle": 7}, {}, 3, 7),
+        ({}, {"PGCONNECT_TIMEOUT": "4"}, None, 30),
+        ({"connect_timeout": 3}, {"PGCONNECT_TIMEOUT": "4"}, 3, 30),
+        # libpq would put what the service says behind what we say
+        ({"service": "mine"}, {}, 10, None),
+        ({}, {"PGSERVICE": "mine"}, 10, None),
+    ],
+)
+def test_how_long_to_wait_for_a_server_is_ours_where_nobody_says(
+    asked: dict[str, Any],
+    environment: dict[str, str],
+    connect_timeout: int | None,
+    idle: int | None,
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    for name in ("PGCONNECT_TIMEOUT", "PGSERVICE"):
+        monkeypatch.delenv(name, raising=False)
+    for name, value in environment.items():
+        monkeypatch.setenv(name, value)
+    found = settings_of_network(asked)
+    assert (found.get("connect_timeout"), found.get("keepalives_idle")) == (connect_timeout, idle)
+    assert ("tcp_user_timeout" in found) == (idle is not None)

@@ -18,12 +18,11 @@ from tests.faults.proxy import proxy
 from tests.worker.helpers import LONG_SECONDS, PATIENCE_SECONDS, Running, end_others, others, until
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable
+    from collections.abc import Callable, Iterable, Sequence
 
     from pyqueue_sql.worker.delivery import Delivery
     from tests.conformance.harness import Session
-    from tests.faults.proxy import proxy
-from tests.worker.helpers import Workers
+    from tests.worker.helpers import Workers
 
 SOON_SECONDS = 15.0
 """Far above what an end takes on a busy machine."""
@@ -77,6 +76,68 @@ def test_one_that_was_stopped_before_it_ran_takes_nothing(queue: Session, worker
     worker.stop()
     Running(worker).join(SOON_SECONDS)
     assert [one.state for one in queue.peek("mail")] == ["ready"]
+    assert queue.workers() == []
+
+
+def test_one_that_is_stopped_as_it_registers_takes_that_back(
+    queue: Session, workers: Workers, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    handlers, begun, heartbeat = Handlers(), threading.Event(), Queue[Any].heartbeat
+    handlers.on("mail")(lambda _: None)
+
+    def beating(self: Queue[Any], worker: str, **options: Any) -> Any:
+        if not options.get("stop"):
+            begun.set()
+            time.sleep(0.5)
+        return heartbeat(self, worker, **options)
+
+    monkeypatch.setattr(Queue, "heartbeat", beating)
+    running = workers.start(handlers)
+    assert begun.wait(PATIENCE_SECONDS)
+    running.stop()
+    running.join(SOON_SECONDS)
+    assert queue.workers() == []
+
+
+def test_no_handler_begins_after_the_second_stop(
+    queue: Session, workers: Workers, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    handlers, seen, go = Handlers(), list[str](), threading.Event()
+    acking, reserved = threading.Event(), threading.Event()
+    reserve, ack_many = Queue[Any].reserve, Queue[Any].ack_many
+
+    def reserving(self: Queue[Any], *given: Any, **options: Any) -> Sequence[Message]:
+        found = reserve(self, *given, **options)
+        if "b" in [one.key for one in found]:
+            reserved.set()
+            go.wait(PATIENCE_SECONDS)
+        return found
+
+    def settling(self: Queue[Any], receipts: Iterable[str]) -> list[Outcome]:
+        acking.set()
+        go.wait(PATIENCE_SECONDS)
+        time.sleep(0.3)  # in which the message that comes now could begin
+        return ack_many(self, receipts)
+
+    monkeypatch.setattr(Queue, "reserve", reserving)
+    monkeypatch.setattr(Queue, "ack_many", settling)
+
+    @handlers.on("mail")
+    def work(message: Message) -> None:
+        seen.append(message.key)
+
+    queue.push("mail", "a")
+    running = workers.start(handlers, concurrency=2)
+    assert acking.wait(PATIENCE_SECONDS)
+    queue.push("mail", "b")
+    assert reserved.wait(PATIENCE_SECONDS)
+    running.stop()
+    running.stop()
+    time.sleep(0.1)
+    go.set()
+    running.join(SOON_SECONDS)
+    assert seen == ["a"]
+    assert [(one.key, one.state, one.attempts) for one in queue.peek("mail")] == [("b", "ready", 0)]
 
 
 def test_what_it_gives_back_at_its_end_is_not_handled(
@@ -280,13 +341,14 @@ def test_it_ends_without_an_answer_of_its_database(
 
 
 @pytest.mark.usefixtures("given_up")
-def test_one_that_is_not_up_yet_ends_at_once(workers: Workers) -> None:
+@pytest.mark.parametrize("notify", [True, False])
+def test_one_that_is_not_up_yet_ends_soon(workers: Workers, notify: bool) -> None:
     handlers = Handlers()
     handlers.on("mail")(lambda _: None)
     with proxy(workers.url) as way:
         way.fall_silent()
-        options: dict[str, Any] = {"grace_seconds": LONG_SECONDS, "notify": False}
-        running = Running(Worker(impatient(way.url), handlers, **options))
+        url = f"{way.url}{'&' if '?' in way.url else '?'}connect_timeout={PATIENCE_SECONDS:.0f}"
+        running = Running(Worker(url, handlers, grace_seconds=LONG_SECONDS, notify=notify))
         time.sleep(0.3)
         running.stop()
         running.join(SOON_SECONDS)

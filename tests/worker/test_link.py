@@ -16,6 +16,7 @@ from pyqueue_sql import InvalidParameter, Queue
 from pyqueue_sql.calls.connect import ConnectionFailed, connect
 from pyqueue_sql.worker.link import Ending, Link
 from pyqueue_sql.worker.watching import Waiter
+from tests.faults.proxy import proxy
 from tests.worker.helpers import PATIENCE_SECONDS, others, until
 
 if TYPE_CHECKING:
@@ -273,3 +274,47 @@ def test_pauses_begin_again_once_it_has_worked(harness: Harness) -> None:
     asyncio.run(run())
     assert max(pauses[:8]) > 1
     assert all(pause < 1 for pause in pauses[8:]), pauses
+
+
+def test_what_is_abandoned_while_its_connection_opens_leaves_no_thread(harness: Harness) -> None:
+    def opened(queue: Queue[Any]) -> None:
+        way.fall_silent()
+        queue.workers()
+
+    async def run() -> None:
+        link = Link("silent", lambda: Queue(connect(way.url)), Ending(), opened)
+        task = asyncio.create_task(link.call(lambda queue: queue.workers()))
+        await asyncio.sleep(0.5)
+        link.abandon()
+        with pytest.raises(ConnectionFailed, match="doesn't answer"):
+            await task
+        await link.close()
+
+    with proxy(harness.url) as way:
+        asyncio.run(run())
+        until(lambda: not [one for one in threading.enumerate() if one.name == "pyqueue-silent"])
+
+
+def test_what_was_abandoned_is_not_done_later(harness: Harness, queue: Session) -> None:
+    opening, go, done = threading.Event(), threading.Event(), list[object]()
+
+    def slow() -> Queue[Any]:
+        opening.set()
+        go.wait(PATIENCE_SECONDS)
+        return Queue(connect(harness.url))
+
+    async def run() -> None:
+        link = Link("slow", slow, Ending())
+        task = asyncio.create_task(link.call(lambda own: done.append(own.reserve("mail"))))
+        await asyncio.to_thread(opening.wait, PATIENCE_SECONDS)
+        link.abandon()
+        with pytest.raises(ConnectionFailed):
+            await task
+        await link.close()
+
+    queue.push("mail", "a")
+    asyncio.run(run())
+    go.set()
+    until(lambda: not [one for one in threading.enumerate() if one.name == "pyqueue-slow"])
+    assert done == []
+    assert [(one.state, one.attempts) for one in queue.peek("mail")] == [("ready", 0)]
