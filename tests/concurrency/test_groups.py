@@ -227,6 +227,31 @@ def test_who_finds_several_groups_done_finishes_them_in_the_order_of_their_names
     assert [len(one.payload["results"]) for one in queue.pop("next", 3)] == [2, 2]
 
 
+def test_of_two_that_end_the_last_members_the_second_sees_what_the_first_did(
+    queue: Session, connect: Connect, harness: Harness
+) -> None:
+    """Though it comes while the first is not done, and their members are in different parts of the group."""
+    held = members(queue, "a", 16)
+    stripes = dict(queue.execute("select entry, stripe from queue_group_member where group_name = 'a'"))
+    stripe_of = {one: stripes[int(one.partition("-")[0])] for one in held}
+    early = held[0]
+    late = next(one for one in held if stripe_of[one] != stripe_of[early])
+    queue.ack_many([one for one in held if one not in (early, late)])
+    done, last = members(queue, "b", 2)
+    queue.ack(done)
+    third = connect(autocommit=False)
+    third.push("next", "b", 0)
+    # it has looked at group a, and waits to put in what follows group b
+    with (
+        waiting(harness, connect(), lambda session: session.ack_many([early, last])) as first,
+        waiting(harness, connect(), lambda session: session.ack(late)) as second,
+    ):
+        third.rollback()
+        assert [one.outcome for one in first.result(PATIENCE_S)] == ["acked"] * 2
+        assert second.result(PATIENCE_S).outcome == "acked"
+    assert sorted(one.key for one in queue.pop("next", 3)) == ["a", "b"]
+
+
 def end_unseen(queue: Session, harness: Harness, *held: list[str]) -> None:
     """Ack the first members of groups, and the second ones, in transactions that can't see one another."""
     olds = [harness.connect(autocommit=False, isolation="repeatable read") for _ in range(2)]

@@ -9061,8 +9061,8 @@ begin
                 insert into queue_stream_part (source, part, stream, batch, wanted, begun_at)
                 values (v_source, in_part, in_stream, in_batch, coalesce(in_max_messages, 1), v_now)
                 on duplicate key update part = queue_stream_part.part;
-                select p.receipts is null into v_new from queue_stream_part p
-                    where p.source = v_source and p.part = in_part for update;
+                select p.receipts is null into v_new from queue_stream_part p -- which is locked by now
+                    where p.source = v_source and p.part = in_part;
             end if;
             if v_new then
                 call _queue_reserve(in_kind, concat(left(in_stream, 160), '/', in_batch, '/', in_part), in_max_messages,
