@@ -149,6 +149,8 @@ class MysqlHarness(Harness):
         super().__init__(url, keeps)
         self._watcher: pymysql.Connection[Any] | None = None
         self._patient: list[Session] = []
+        self._waiting: dict[Session, int] = {}
+        """How many others waited when a session's call began."""
 
     def _open(self, autocommit: bool, name: str, isolation: str) -> Session:
         connection = open_connection(self.url)
@@ -238,14 +240,18 @@ class MysqlHarness(Harness):
         )
         return dict(self._watch("checksum table " + ", ".join(name for (name,) in tables)))
 
-    def waits(self, session: Session) -> bool:  # noqa: ARG002
-        # of all sessions, but nobody else is there; what says which one it is lags a tenth of a second behind
+    def waits(self, session: Session) -> bool:
+        # nobody else has come since; what says which one it is lags a tenth of a second behind
+        return self._waits() > self._waiting.get(session, 0)
+
+    def _waits(self) -> int:
         [(_, number)] = self._watch("show global status like 'innodb_row_lock_current_waits'")
-        return int(number) > 0
+        return int(number)
 
     def outlast(self, session: Session) -> None:
         # a call that the server gives up is made again, and meanwhile the locks that it had are free
         self._patient.append(session)
+        self._waiting[session] = self._waits()
         for one in self._sessions:
             seconds = 100 if one is session else 4
             if one is session or one not in self._patient:  # those are in the middle of a call
