@@ -22,13 +22,15 @@ def nested(depth: int, of: type) -> Any:
     return value
 
 
+LONGEST = ["x" * length for most in (95, 100, 200) for length in (most, most + 1)]
+"""Texts that are as long as one may be, and one character longer."""
 TEXTS: list[Any] = [
     "", " ", "  a ", "a\x00b", "\x00", "lone \ud800", "\udfff", "escaped \udcff\udcfe", "\t\n\r",
     "\x01\x1f\x7f", "'; drop table delayed_queue; --", "' or '1'='1", "\"", "'", "''", "`", "\\", "\\'",
     "\\x00", "\\ud800", "%", "%s", "%(kind)s", "%%", "100%d", "$1", ":name", "?", "{}", "{0}", "{a,b}",
     "${x}", "$$", "--", "/*", ";", "null", "NULL", "None", "true", "0", "-1", "[]", '{"a": 1}', "é",
-    "e\u0301", "😀", "\u202e", "\ufeff", "\uffff", "\u200b", "K", "ß", "x" * 95, "x" * 96, "x" * 100,
-    "x" * 101, "x" * 200, "x" * 201, "😀" * 95, "😀" * 200, "😀" * 201, LONG,
+    "e\u0301", "😀", "\u202e", "\ufeff", "\uffff", "\u200b", "K", "ß", "😀" * 95, "😀" * 200, "😀" * 201,
+    *LONGEST, LONG,
 ]  # fmt: skip
 NO_TEXTS: list[Any] = [0, -1, 5, 2**63, 1.5, True, b"bytes", b"\xff", [], ["a"], {}, {"a": 1}]
 

@@ -283,11 +283,13 @@ def test_a_hostile_value_is_refused_by_name_or_kept_exactly(
 
 
 @pytest.mark.servers("mariadb")
-def test_so_is_one_of_six_of_them(
+def test_so_is_one_of_six_of_them_and_each_that_is_as_long_as_may_be(
     queue: Session, capabilities: Capabilities, watched: Callable[[], object]
 ) -> None:
     before = watched()
-    wrong = problems(queue, capabilities, sample(VALUES, "hostile"))
+    longest = [one for one in VALUES if isinstance(one[2], str) and one[2] in hostile.LONGEST]
+    tried = {one[0]: one for one in [*sample(VALUES, "hostile"), *longest]}
+    wrong = problems(queue, capabilities, tried.values())
     assert watched() == before
     assert not wrong, f"{len(wrong)}:\n" + "\n".join(wrong)
 
