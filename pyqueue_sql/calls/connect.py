@@ -118,11 +118,12 @@ def connect_postgresql(
         away = busy or "FATAL" not in said
         raise ConnectionFailed(without_password(said.strip(), url), away=away, busy=busy) from None
     try:
-        with ended_after(connection, CONNECT_SECONDS):
-            if schema is not None:
-                check_path(connection.execute(SHOW_PATH).fetchone(), schema)
-            if read_committed and connection.execute(SHOW_LEVEL).fetchone() != ("read committed",):
-                connection.isolation_level = psycopg.IsolationLevel.READ_COMMITTED
+        if schema is not None or read_committed:
+            with ended_after(connection, CONNECT_SECONDS):
+                if schema is not None:
+                    check_path(connection.execute(SHOW_PATH).fetchone(), schema)
+                if read_committed and connection.execute(SHOW_LEVEL).fetchone() != ("read committed",):
+                    connection.isolation_level = psycopg.IsolationLevel.READ_COMMITTED
         connection.autocommit = autocommit
     except BaseException:
         connection.close()
@@ -149,16 +150,13 @@ def watch_network(own: socket.socket) -> None:
                 own.setsockopt(socket.IPPROTO_TCP, getattr(socket, name), value)
 
 
-def socket_of(connection: Any) -> socket.socket:
-    """Return the socket of a connection, to be closed without closing the connection."""
-    number = connection.fileno() if isinstance(connection, psycopg.Connection) else connection._sock.fileno()  # pyright: ignore
-    return socket.socket(fileno=os.dup(number))
-
-
 def hang_up(connection: Any) -> None:
     """End what a connection waits for in another thread."""
-    with contextlib.suppress(Exception), socket_of(connection) as own:
-        own.shutdown(socket.SHUT_RDWR)
+    with contextlib.suppress(Exception):
+        of = connection if isinstance(connection, psycopg.Connection) else connection._sock  # pyright: ignore
+        # a copy, for what closes it leaves the connection's own to the connection
+        with socket.socket(fileno=os.dup(of.fileno())) as own:
+            own.shutdown(socket.SHUT_RDWR)
 
 
 @contextlib.contextmanager

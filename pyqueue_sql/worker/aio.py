@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import asyncio
-import contextlib
 import dataclasses
 import math
 import os
@@ -18,7 +17,7 @@ from pyqueue_sql.worker.connecting import shares_sessions
 from pyqueue_sql.worker.engine import Engine
 from pyqueue_sql.worker.handlers import Handlers
 from pyqueue_sql.worker.health import parse, serve
-from pyqueue_sql.worker.link import STEP_SECONDS, log
+from pyqueue_sql.worker.link import STEP_SECONDS, in_thread, log
 from pyqueue_sql.worker.settings import Settings, WorkerOptions
 
 SHARED_POLL_SECONDS = 1.0
@@ -48,22 +47,11 @@ async def _as_it_can(settings: Settings, is_stopped: Callable[[], bool]) -> Sett
     """Return the settings without what a pooler that shares sessions makes impossible."""
     if not settings.notify or is_mysql(settings.url):
         return settings
-    loop = asyncio.get_running_loop()
-    shares: asyncio.Future[bool] = loop.create_future()
-
-    def look() -> None:
-        try:
-            found = shares_sessions(settings.url)
-        except Exception:  # whoever connects next says it
-            found = False
-        with contextlib.suppress(RuntimeError):  # the loop was closed meanwhile
-            loop.call_soon_threadsafe(shares.set_result, found)
-
-    # not one of the loop's own: those are waited for at its end, whatever the database does
-    threading.Thread(target=look, name="pyqueue-look", daemon=True).start()
+    shares = in_thread("look", lambda: shares_sessions(settings.url))
     while not shares.done() and not is_stopped():
         await asyncio.wait({shares}, timeout=STEP_SECONDS)
-    if not shares.done() or not shares.result():
+    # of an error here whoever connects next has the same
+    if not shares.done() or shares.exception() is not None or not shares.result():
         return settings
     seconds = min(settings.poll_seconds, SHARED_POLL_SECONDS)
     log.warning(

@@ -10,7 +10,7 @@ from __future__ import annotations
 import asyncio
 import contextlib
 import time
-from collections.abc import Callable, Coroutine, Iterable
+from collections.abc import Iterable
 from typing import Any
 
 import psycopg
@@ -109,7 +109,7 @@ class Engine:
         sorts = {one.is_async for one in self._handlers.values()}
         tasks: list[asyncio.Task[None]] = []
         try:
-            if self._stopped.is_set() or not await self._until_stopped(self._begin):
+            if self._stopped.is_set() or not await self._has_begun():
                 return
             self._runners.start(False in sorts, True in sorts, self._fail)
             upkeep = self._settings.upkeep
@@ -138,12 +138,13 @@ class Engine:
         if self._settings.upkeep:
             await self._upkeep.begin()
 
-    async def _until_stopped(self, work: Callable[[], Coroutine[Any, Any, None]]) -> bool:
-        """Do something that is left where the worker is stopped; returns whether it was done.
+    async def _has_begun(self) -> bool:
+        """Begin, and leave that where the worker is stopped; returns whether it was done.
 
         It has a while to come to its end: a worker that has registered meanwhile has to take that back.
         """
-        doing, stopped = asyncio.create_task(work()), asyncio.create_task(self._stopped.wait())
+        doing = asyncio.create_task(self._begin())
+        stopped = asyncio.create_task(self._stopped.wait())
         try:
             await asyncio.wait({doing, stopped}, return_when=asyncio.FIRST_COMPLETED)
             if not doing.done():
@@ -200,8 +201,7 @@ class Engine:
     async def _end(self, tasks: list[asyncio.Task[None]]) -> None:
         """Give back what is held, leave, and close all connections, or give that up after a while."""
         self._stopping.is_set = True
-        self._runners.close()
-        self._board.close()  # no other handler begins, whatever still comes
+        self._runners.close()  # no other handler begins, whatever still comes
         now = time.monotonic()
         self._taker.ending.deadline, self._ending.deadline = now, now + GIVE_UP_SECONDS
         abandoning = self._loop.call_later(GIVE_UP_SECONDS + LAST_SECONDS, self._abandon)

@@ -191,19 +191,12 @@ class Link:
 
     def _work(self) -> None:
         while (job := self._jobs.get()) is not None:
-            call, future = job
-            try:
-                if self._is_abandoned:
-                    raise _silent()
-                found = call()
-            except BaseException as error:
-                report, what = _fail, error
-            else:
-                report, what = _succeed, found
-            with contextlib.suppress(RuntimeError):  # the loop was closed meanwhile
-                self._loop.call_soon_threadsafe(report, future, what)
+            _fulfil(self._loop, job[1], self._refuse if self._is_abandoned else job[0])
         with contextlib.suppress(Exception):
             self._close()
+
+    def _refuse(self) -> None:
+        raise _silent()
 
     def _opened(self) -> Queue[Any]:
         if self._queue is None:
@@ -276,6 +269,26 @@ def _do(work: Callable[[Queue[Any]], T], queue: Queue[Any]) -> T:
         with connection.transaction():  # its level is ours, that of the session may be others' as well
             return work(queue)
     return work(queue)
+
+
+def in_thread(name: str, job: Callable[[], T]) -> asyncio.Future[T]:
+    """Do something in a thread of its own, which the loop doesn't wait for at its end as for those it has."""
+    loop = asyncio.get_running_loop()
+    future: asyncio.Future[T] = loop.create_future()
+    thread = threading.Thread(target=_fulfil, args=(loop, future, job), name=f"pyqueue-{name}", daemon=True)
+    thread.start()
+    return future
+
+
+def _fulfil(loop: asyncio.AbstractEventLoop, future: asyncio.Future[Any], job: Callable[[], object]) -> None:
+    """Do the job in this thread, and let the loop's future say what came of it."""
+    what: Any
+    try:
+        report, what = _succeed, job()
+    except BaseException as error:
+        report, what = _fail, error
+    with contextlib.suppress(RuntimeError):  # the loop was closed meanwhile
+        loop.call_soon_threadsafe(report, future, what)
 
 
 def _silent() -> ConnectionFailed:

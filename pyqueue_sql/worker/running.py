@@ -121,13 +121,12 @@ class Runners:
                 self._tasks.append(task)
 
     def close(self) -> None:
-        """Let the tasks end when they are cancelled."""
+        """Let no other handler begin: threads end after what they do, and tasks when they are cancelled."""
         self._is_closing = True
+        self._board.close()
 
     async def stop(self) -> None:
-        """End the tasks, and let threads end after what they do."""
-        self.close()
-        self._board.close()
+        """End the tasks, once closed."""
         for task in self._tasks:
             task.cancel()
         if self._tasks:

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import asyncio
 import contextlib
-import logging
 import time
 from collections.abc import Callable, Iterable
 from typing import TYPE_CHECKING, Any
@@ -12,7 +11,7 @@ from typing import TYPE_CHECKING, Any
 from pyqueue_sql.errors import QueueError, Restricted
 from pyqueue_sql.worker.board import Board
 from pyqueue_sql.worker.delivery import Delivery
-from pyqueue_sql.worker.link import Ending, Link
+from pyqueue_sql.worker.link import Ending, Link, log
 from pyqueue_sql.worker.watching import LOOKS_SECONDS, Waiter, Watch
 
 if TYPE_CHECKING:
@@ -20,8 +19,6 @@ if TYPE_CHECKING:
     from pyqueue_sql.worker.handlers import Handlers
     from pyqueue_sql.worker.keeping import Keeper
     from pyqueue_sql.worker.settings import Settings
-
-log = logging.getLogger("pyqueue_sql.worker")
 
 MOST_HELD = 5000
 POLLS_A_WAIT = 4

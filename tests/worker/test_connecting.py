@@ -28,7 +28,7 @@ MUTE_SECONDS = 2
 
 
 def number_of(connection: Any) -> int:
-    """Return the file number of the socket of a driver's connection."""
+    """Return the file number of the socket of a connection, of whichever driver."""
     if isinstance(connection, psycopg.Connection | psycopg.AsyncConnection):
         return connection.fileno()
     found = getattr(connection, "_sock", None) or connection._writer.get_extra_info("socket")
