@@ -17,7 +17,7 @@ WITH_LONG = LARGE or os.environ.get("PYQUEUE_TEST_LONG") == "1"
 """Whether what takes long is tried at all."""
 QUICK = [pytest.mark.long, pytest.mark.core("postgresql")]
 """Marks of the small form of what is long: on PostgreSQL always, on the others among what is long."""
-ONE_IN = 6
+ONE_IN = 12
 TIMES = 10 if LARGE else 1
 """How many times as much of what is left to chance."""
 SEED = int(os.environ.get("PYQUEUE_TEST_SEED", random.randrange(1, 10**9) if LARGE else 0))
@@ -43,12 +43,13 @@ def chance_of(what: object) -> random.Random:
     return random.Random(f"{SEED} {what}")
 
 
-def sample(items: Iterable[T], name: str) -> list[T]:
-    """Return every sixth of many combinations, or all of them where `LARGE`.
+def sample(items: Iterable[T], name: str, whole: bool = LARGE) -> list[T]:
+    """Return every twelfth of many combinations, or all of them.
 
     Args:
         items: the combinations, in an order that doesn't change.
-        name: of the test, with its parameters: it says which sixth, the same in each run.
+        name: of the test, with its parameters: it says which twelfth, the same in each run.
+        whole: whether it is to be all of them.
     """
     found = list(items)
-    return found if LARGE else found[crc32(name.encode()) % ONE_IN :: ONE_IN]
+    return found if whole else found[crc32(name.encode()) % ONE_IN :: ONE_IN]

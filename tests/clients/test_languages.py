@@ -46,7 +46,6 @@ AFTER = ("woken: true", "reserve: m4 for dave", "give back: retry", "closed")
 
 
 @pytest.mark.long
-@pytest.mark.core("postgresql")
 @pytest.mark.parametrize(
     ("language", "server_name"),
     [(language, name) for language in LANGUAGES for name in language.servers],

@@ -24,7 +24,7 @@ from tests.conformance.hostile import (
 )
 from tests.conformance.steps import take
 from tests.rules import each
-from tests.sample import sample
+from tests.sample import WITH_LONG, sample
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator
@@ -271,24 +271,15 @@ def watched(queue: Session, clock: Clock) -> Callable[[], object]:
 
 
 @pytest.mark.long
-@pytest.mark.core("postgresql")
+@pytest.mark.core("postgresql", "mariadb")
 @each("name", sorted({parameter.name for parameter in ALL}))
 def test_a_hostile_value_is_refused_by_name_or_kept_exactly(
     queue: Session, capabilities: Capabilities, watched: Callable[[], object], name: str
 ) -> None:
     before = watched()
-    wrong = problems(queue, capabilities, [one for one in VALUES if one[1].name == name])
-    assert watched() == before
-    assert not wrong, f"{len(wrong)}:\n" + "\n".join(wrong)
-
-
-@pytest.mark.servers("mariadb")
-def test_so_is_one_of_six_of_them_and_each_that_is_as_long_as_may_be(
-    queue: Session, capabilities: Capabilities, watched: Callable[[], object]
-) -> None:
-    before = watched()
-    longest = [one for one in VALUES if isinstance(one[2], str) and one[2] in hostile.LONGEST]
-    tried = {one[0]: one for one in [*sample(VALUES, "hostile"), *longest]}
+    values = [one for one in VALUES if one[1].name == name]
+    longest = [one for one in values if isinstance(one[2], str) and one[2] in hostile.LONGEST]
+    tried = {one[0]: one for one in [*sample(values, name, whole=WITH_LONG), *longest]}
     wrong = problems(queue, capabilities, tried.values())
     assert watched() == before
     assert not wrong, f"{len(wrong)}:\n" + "\n".join(wrong)

@@ -5,6 +5,8 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
+import pytest
+
 from tests.conformance.steps import keys, outcomes, receipts, state, take
 from tests.rules import each
 
@@ -173,6 +175,8 @@ WAYS = {
 }
 
 
+@pytest.mark.long
+@pytest.mark.core("postgresql", "mariadb")
 @each("name", WAYS)
 def test_an_end_does_all_that_an_end_has_to_do(queue: Session, clock: Clock, name: str) -> None:
     for number, features in enumerate(FEATURES):

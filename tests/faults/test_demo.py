@@ -163,6 +163,7 @@ def test_a_machine_that_cannot_keep_the_pace_is_told_so(database_url: str) -> No
     assert "every flight once and in its place" in output
 
 
+@pytest.mark.long
 def test_a_worker_that_is_lost_is_an_error(database_url: str, conn: psycopg.Connection) -> None:
     with demo("--url", database_url, "--flights", "3000", "--seconds", "30") as process:
         until_loaded(process)

@@ -21,7 +21,6 @@ IDS = (9, 2, 200, 127, 128)
 
 
 @pytest.mark.long
-@pytest.mark.core("mariadb")
 def test_a_server_with_another_id_goes_on_behind_what_is_there(restarted: Restartable) -> None:
     assert isinstance(restarted, Mysql)
     url = restarted.database("numbers")

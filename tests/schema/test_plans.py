@@ -29,7 +29,7 @@ pytestmark = pytest.mark.large
 BATCH = 10
 HELD = 30
 SIZES = [1_000, 10_000, 100_000] + [1_000_000] * LARGE
-LONG_FROM = 100_000
+LONG_FROM = 10_000
 
 FILL = """
 insert into delayed_queue (p_kind, p_key, payload, priority, scheduled_at, scheduled_at_initially, created_at,
@@ -197,7 +197,11 @@ def originals(databases_postgresql: Databases) -> Iterator[Callable[[int], str]]
         pytest.param(
             (size, known), id=f"{size}-{known}-known", marks=[pytest.mark.long] * (size >= LONG_FROM)
         )
-        for size, known in [*itertools.product(SIZES, ("nothing", "all")), (10_000, "empty")]
+        for size, known in [
+            *itertools.product(SIZES, ("nothing", "all")),
+            (1_000, "empty"),
+            (10_000, "empty"),
+        ]
     ],
 )
 def filled(

@@ -19,7 +19,7 @@ from typing import TYPE_CHECKING, Any
 
 import pytest
 
-from tests.sample import WITH_LONG
+from tests.sample import LARGE, WITH_LONG
 from tests.servers import POSTGRESQL, certificates
 from tests.servers.binaries import PROGRAMS
 from tests.servers.databases import Databases
@@ -34,6 +34,16 @@ TESTS = Path(__file__).parents[1]
 ROOMS = ("conformance", "schema", "worker", "clients")
 LONG = ("spark", "faults", "model", "concurrency")
 """In this order: faults mostly wait, while Spark keeps the cores busy."""
+ON_MARIADB = (
+    "spark/test_checking",
+    "spark/test_losses",
+    "spark/test_pipeline",
+    "spark/test_seen",
+    "spark/test_source",
+    "spark/test_types",
+    "faults/test_promises",
+)
+"""What runs on MySQL where all that could be tried is: its routines and their client are those of MariaDB."""
 SERVED = {"server", "databases_postgresql", "database_url", "conn", "harness"}
 """What a test that needs a server asks for."""
 REQUIRE = "PYQUEUE_TEST_REQUIRE"
@@ -69,6 +79,7 @@ class Pool:
         self.missing: dict[str, str] = {}
         self.lacking: Counter[tuple[str, str]] = Counter()
         self.long = 0
+        self.rare = 0
 
     def start(self, names: set[str]) -> None:
         """Start those of these servers that aren't running yet, side by side: MySQL takes seconds.
@@ -108,6 +119,8 @@ class Pool:
             yield f"{name}: {count} scenarios LEFT OUT, they need {capability}"
         if self.long:
             yield f"{self.long} tests LEFT OUT because they take long: make test-long or make test-all"
+        if self.rare:
+            yield f"{self.rare} tests LEFT OUT that are alike on another server: make test-all"
         for name, reason in self.missing.items():
             yield f"{name}: LEFT OUT, nothing was tested on it: {reason}"
         for name in NAMES:
@@ -141,6 +154,9 @@ def pytest_configure(config: pytest.Config) -> None:
     config.addinivalue_line("markers", "long: where PYQUEUE_TEST_LONG=1, or PYQUEUE_TEST_LARGE=1, says so")
     config.addinivalue_line("markers", "core(name, …): on these servers it runs although it is long")
     config.addinivalue_line("markers", "large: tries more where PYQUEUE_TEST_LARGE=1")
+    config.addinivalue_line(
+        "markers", "rare(name, …): on these servers where PYQUEUE_TEST_LARGE=1, or on all"
+    )
     config.addinivalue_line("markers", "needs(capability, …): runs where the server has them all")
     config.addinivalue_line("markers", "servers(name, …): runs on these alone")
     config.stash[POOL] = Pool(config.getoption("server") or [])
@@ -161,6 +177,8 @@ def pytest_report_header(config: pytest.Config) -> list[str]:
         lines += ["Spark: LEFT OUT, there is no Java: install 17 or later, or set JAVA_HOME"]
     if not WITH_LONG:
         lines += ["LEFT OUT: what takes long; make test-long and make test-all have it"]
+    if not LARGE:
+        lines += ["LEFT OUT: what is alike on another server and takes long; make test-all has it"]
     return lines
 
 
@@ -187,6 +205,8 @@ def pytest_itemcollected(item: pytest.Item) -> None:
         item.add_marker("large")
     if folder in ("concurrency", "worker", "model") and server_of(item) == "mysql":
         item.add_marker("long")  # its routines are those of MariaDB, where it runs
+    if f"{folder}/{item.path.stem}" in ON_MARIADB and server_of(item) == "mysql":
+        item.add_marker("rare")
 
 
 @pytest.hookimpl(optionalhook=True, wrapper=True)
@@ -270,16 +290,23 @@ def is_long(item: pytest.Item, name: str | None) -> bool:
     return item.get_closest_marker("long") is not None
 
 
+def is_rare(item: pytest.Item, name: str | None) -> bool:
+    """Return whether a test is left out where not all that could be tried is."""
+    return any(not mark.args or name in mark.args for mark in item.iter_markers("rare"))
+
+
 def has_turn(item: pytest.Item, name: str | None) -> bool:
     """Return whether a test isn't left out because it takes long."""
-    return WITH_LONG or not is_long(item, name)
+    return LARGE or not (is_rare(item, name) or (is_long(item, name) and not WITH_LONG))
 
 
 def can_run(item: pytest.Item, pool: Pool) -> bool:
     """Return whether a test's server is there and has what it is marked to need; else take note."""
     name = server_of(item)
     if not has_turn(item, name):
-        pool.long += name is None or name in pool.chosen
+        if name is None or name in pool.chosen:
+            pool.rare += is_rare(item, name)
+            pool.long += not is_rare(item, name)
         return False
     if name is None:
         return True

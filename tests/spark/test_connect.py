@@ -20,6 +20,7 @@ ROOT = Path(__file__).parents[2]
 
 
 @pytest.mark.long
+@pytest.mark.rare("mariadb", "mysql")
 @pytest.mark.slow
 def test_on_spark_connect_each_message_goes_all_ways_once(
     queue: Session, where: dict[str, str], folder: str

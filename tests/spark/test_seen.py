@@ -37,7 +37,6 @@ def writes(queue: Session) -> list[Any]:
     return found
 
 
-@pytest.mark.core("postgresql")
 def test_what_came_of_a_write_stands_in_a_view_and_in_the_log(
     spark: SparkSession, queue: Session, write: Write
 ) -> None:

@@ -62,7 +62,6 @@ def test_every_message_comes_once_and_is_done(
     assert (stats.total, stats.acked_total) == (0, 100)
 
 
-@pytest.mark.core("postgresql")
 def test_a_batch_that_is_replayed_has_the_same_messages_and_no_others(
     spark: SparkSession, queue: Session, where: dict[str, str], folder: str
 ) -> None:

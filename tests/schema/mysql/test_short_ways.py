@@ -15,6 +15,7 @@ import pytest
 from pyqueue_sql import QueueError
 from tests.conformance.steps import SECOND, keys, outcomes, receipts
 from tests.rules import each
+from tests.sample import WITH_LONG, sample
 from tests.schema.mysql.test_cursor import keep_cursor, place
 
 if TYPE_CHECKING:
@@ -255,7 +256,7 @@ def test_messages_with_options_are_pushed_alike_in_all_ways(
         " where c.table_schema = database() and c.table_name = 'delayed_queue'"
         " and c.column_name not in ('entry', 'p_kind', 'ready_kind', 'member')"
     )
-    for number, options in enumerate([*SHORT, *LONG, *EITHER]):
+    for number, options in sample(enumerate([*SHORT, *LONG, *EITHER]), f"{shared}", whole=WITH_LONG):
         batch = f"""[{{"key": "z", "payload": 1}}, {{"key": "a", "payload": [2], {options}}},
             {{"key": "a", "payload": 3, "priority": 5}}, {{"key": "taken", "payload": 4, "priority": 6}}]"""
         short = pushed(queue, f"short{number}", batch, shared, columns)

@@ -180,7 +180,6 @@ def disturb(connection: Connection[Any], world: World) -> None:
 
 
 @pytest.mark.long
-@pytest.mark.core("mariadb")
 def test_every_call_works_in_every_isolation_level(connection: Connection[Any], url: str) -> None:
     for level in levels(connection):
         with open_connection(url) as session:
