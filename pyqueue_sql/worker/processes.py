@@ -26,7 +26,7 @@ from pyqueue_sql.worker.link import log
 from pyqueue_sql.worker.pace import Backoff
 from pyqueue_sql.worker.settings import WorkerOptions
 
-SIGNALS = (signal.SIGTERM, signal.SIGINT)
+SIGNALS = (signal.SIGTERM, signal.SIGINT, signal.SIGHUP)
 LOOK_SECONDS = 0.2
 SOUND_SECONDS = 60.0
 """A process that lived so long is started again without much delay."""
@@ -47,7 +47,7 @@ async def until_stopped(worker: AsyncWorker) -> None:
         if threading.current_thread() is threading.main_thread():
             # what a supervisor's terminal interrupts gets that from its supervisor
             stops = (
-                dict.fromkeys(SIGNALS, worker.stop)
+                dict.fromkeys(_heeded(), worker.stop)
                 if parent is None
                 else {
                     signal.SIGTERM: lambda: worker.is_stopped or worker.stop(),
@@ -61,6 +61,11 @@ async def until_stopped(worker: AsyncWorker) -> None:
             loop.add_reader(parent.sentinel, _orphaned, loop, parent.sentinel, worker)
             stack.callback(loop.remove_reader, parent.sentinel)
         await worker.run()
+
+
+def _heeded() -> list[signal.Signals]:
+    """Return the signals that end a process; `nohup` has it ignore the end of its terminal, and so it stays."""
+    return [number for number in SIGNALS if signal.getsignal(number) is not signal.SIG_IGN]
 
 
 def _orphaned(loop: asyncio.AbstractEventLoop, sentinel: int, worker: AsyncWorker) -> None:
@@ -92,7 +97,8 @@ class Start:
 
 def _child(start: Start, number: int) -> None:
     """Be one of several processes."""
-    signal.signal(signal.SIGINT, signal.SIG_IGN)
+    for number in (signal.SIGINT, signal.SIGHUP):
+        signal.signal(number, signal.SIG_IGN)
     if start.initialize is not None:
         start.initialize()
     options = start.options.copy()
@@ -185,7 +191,7 @@ def _signals(stops: threading.Semaphore) -> Generator[None]:
     if threading.current_thread() is not threading.main_thread():
         yield
         return
-    before = {number: signal.signal(number, stop) for number in SIGNALS}
+    before = {number: signal.signal(number, stop) for number in _heeded()}
     try:
         yield
     finally:

@@ -16,7 +16,7 @@ from pyqueue_sql.worker.settings import WorkerOptions
 class Worker:
     """A worker that blocks, in an event loop of its own or in several processes; else as `AsyncWorker`.
 
-    In the main thread SIGTERM and SIGINT are its `stop`.
+    In the main thread SIGTERM, SIGINT and SIGHUP are its `stop`.
 
     Args:
         url: of the database, as of `pyqueue_sql.calls.connect.connect`.

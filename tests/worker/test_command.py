@@ -9,7 +9,7 @@ import socket
 import subprocess
 import sys
 import time
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -48,11 +48,20 @@ def deadly(message):
 
 
 @contextmanager
-def worker(folder: Path, url: str, *arguments: str) -> Iterator[subprocess.Popen[str]]:
-    """Run the command in a process group of its own, and end it where the test doesn't."""
+def worker(
+    folder: Path, url: str, *arguments: str, before: Sequence[str] = ()
+) -> Iterator[subprocess.Popen[str]]:
+    """Run the command in a process group of its own, and end it where the test doesn't.
+
+    Args:
+        folder: where the application is put.
+        url: of the database.
+        *arguments: of the command, after the module.
+        before: what runs it.
+    """
     (folder / "application.py").write_text(APPLICATION)
     process = subprocess.Popen(
-        [*COMMAND, "application", *arguments],
+        [*before, *COMMAND, "application", *arguments],
         cwd=folder,
         stdout=subprocess.PIPE,
         stderr=subprocess.STDOUT,
@@ -178,6 +187,32 @@ def test_what_ends_a_service_may_tell_each_process(
         assert (message.state, message.attempts) == ("ready", 0)
     else:
         assert queue.stats("slow")[0].acked_total == 1
+
+
+@pytest.mark.servers("postgresql")
+@pytest.mark.parametrize("processes", ["1", "2"])
+def test_the_end_of_its_terminal_lets_handlers_end(
+    harness: Harness, queue: Session, tmp_path: Path, processes: str
+) -> None:
+    queue.push("slow", "a", 1.5)
+    with worker(tmp_path, harness.url, "--processes", processes) as process:
+        until(lambda: len(queue.workers()) == int(processes) and held(queue) == 1)
+        os.killpg(process.pid, signal.SIGHUP)
+        output = process.communicate(timeout=PATIENCE_SECONDS)[0]
+    assert process.returncode == 0, output
+    assert queue.stats("slow")[0].acked_total == 1
+
+
+@pytest.mark.servers("postgresql")
+def test_under_nohup_it_goes_on(harness: Harness, queue: Session, tmp_path: Path) -> None:
+    with worker(tmp_path, harness.url, before=["nohup"]) as process:
+        until(lambda: len(queue.workers()) == 1)
+        process.send_signal(signal.SIGHUP)
+        queue.push("quick", "a", None)
+        until(lambda: queue.stats("quick")[0].acked_total == 1)
+        process.send_signal(signal.SIGTERM)
+        output = process.communicate(timeout=PATIENCE_SECONDS)[0]
+    assert process.returncode == 0, output
 
 
 @pytest.mark.servers("postgresql")
