@@ -35,9 +35,9 @@ def drivers() -> Iterator[Drivers]:
     [
         ("source", "restart", 1),
         ("stream", "crash", 2),
-        ("distinct", "worker", 3),
+        pytest.param("distinct", "worker", 3, marks=pytest.mark.rare),
         ("unique", "machine", 7),
-        ("foreach", "machine", 4),
+        pytest.param("foreach", "machine", 4, marks=pytest.mark.rare),
         ("groups", "driver", 5),
         ("station", "executor", 6),
     ],

@@ -44,8 +44,8 @@ ON_MARIADB = (
     "faults/test_promises",
 )
 """What runs on MySQL where all that could be tried is: its routines and their client are those of MariaDB."""
-SERVED = {"server", "databases_postgresql", "database_url", "conn", "harness"}
-"""What a test that needs a server asks for."""
+OF_POSTGRESQL = {"databases_postgresql", "database_url", "conn"}
+"""What a test that is for PostgreSQL alone asks for."""
 REQUIRE = "PYQUEUE_TEST_REQUIRE"
 
 CAPABILITIES_OF_POSTGRESQL = frozenset(
@@ -120,7 +120,7 @@ class Pool:
         if self.long:
             yield f"{self.long} tests LEFT OUT because they take long: make test-long or make test-all"
         if self.rare:
-            yield f"{self.rare} tests LEFT OUT that are alike on another server: make test-all"
+            yield f"{self.rare} tests LEFT OUT that are much like others: make test-all"
         for name, reason in self.missing.items():
             yield f"{name}: LEFT OUT, nothing was tested on it: {reason}"
         for name in NAMES:
@@ -178,7 +178,7 @@ def pytest_report_header(config: pytest.Config) -> list[str]:
     if not WITH_LONG:
         lines += ["LEFT OUT: what takes long; make test-long and make test-all have it"]
     if not LARGE:
-        lines += ["LEFT OUT: what is alike on another server and takes long; make test-all has it"]
+        lines += ["LEFT OUT: what takes minutes and is much like another test; make test-all has it"]
     return lines
 
 
@@ -255,7 +255,9 @@ def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item
 def server_of(item: pytest.Item) -> str | None:
     """Return the server that a test runs on, None where it doesn't ask for one."""
     callspec = getattr(item, "callspec", None)
-    return callspec.params.get("server_name") if callspec else None
+    if callspec and "server_name" in callspec.params:
+        return callspec.params["server_name"]
+    return None if OF_POSTGRESQL.isdisjoint(getattr(item, "fixturenames", ())) else "postgresql"
 
 
 @cache
@@ -274,8 +276,7 @@ def turn(item: pytest.Item) -> tuple[int, ...]:
     server = NAMES.index(server_of(item) or NAMES[0])
     if folder in LONG:
         return (-1 if WITH_LONG else 9, LONG.index(folder), server)
-    asks = set(getattr(item, "fixturenames", ()))
-    if server_of(item) is None and not asks & SERVED:
+    if server_of(item) is None:
         return (0, 0 if folder == "unit" else 1)
     if folder == "unit":
         return (1, server)
