@@ -64,7 +64,7 @@ async def until_stopped(worker: AsyncWorker) -> None:
 
 
 def _heeded() -> list[signal.Signals]:
-    """Return the signals that end a process; `nohup` has it ignore the end of its terminal, and so it stays."""
+    """Return the signals that end a process; what `nohup` has it ignore stays ignored."""
     return [number for number in SIGNALS if signal.getsignal(number) is not signal.SIG_IGN]
 
 
