@@ -183,10 +183,9 @@ class Link:
     async def _submit(self, job: Callable[[], T]) -> T:
         if self._is_abandoned:
             raise _silent()
-        self._pending = future = self._loop.create_future()
+        self._pending = future = _promise(self._loop)
         self._jobs.put((job, future))
-        # a caller that is cancelled leaves neither a connection in the middle of a call nor an error behind
-        future.add_done_callback(lambda done: done.cancelled() or done.exception())
+        # a caller that is cancelled leaves no connection in the middle of a call
         return await asyncio.shield(future)
 
     def _work(self) -> None:
@@ -274,9 +273,16 @@ def _do(work: Callable[[Queue[Any]], T], queue: Queue[Any]) -> T:
 def in_thread(name: str, job: Callable[[], T]) -> asyncio.Future[T]:
     """Do something in a thread of its own, which the loop doesn't wait for at its end as for those it has."""
     loop = asyncio.get_running_loop()
-    future: asyncio.Future[T] = loop.create_future()
+    future: asyncio.Future[T] = _promise(loop)
     thread = threading.Thread(target=_fulfil, args=(loop, future, job), name=f"pyqueue-{name}", daemon=True)
     thread.start()
+    return future
+
+
+def _promise(loop: asyncio.AbstractEventLoop) -> asyncio.Future[Any]:
+    """Return a future whose error is nothing to report where nobody waits for it any more."""
+    future: asyncio.Future[Any] = loop.create_future()
+    future.add_done_callback(lambda done: done.cancelled() or done.exception())
     return future
 
 
