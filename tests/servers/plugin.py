@@ -41,6 +41,7 @@ ON_MARIADB = (
     "spark/test_seen",
     "spark/test_source",
     "spark/test_types",
+    "faults/test_outage",
     "faults/test_promises",
 )
 """What runs on MySQL where all that could be tried is: its routines and their client are those of MariaDB."""
