@@ -97,8 +97,8 @@ class Start:
 
 def _child(start: Start, number: int) -> None:
     """Be one of several processes."""
-    for number in (signal.SIGINT, signal.SIGHUP):
-        signal.signal(number, signal.SIG_IGN)
+    for ignored in (signal.SIGINT, signal.SIGHUP):  # its supervisor gets them, too
+        signal.signal(ignored, signal.SIG_IGN)
     if start.initialize is not None:
         start.initialize()
     options = start.options.copy()

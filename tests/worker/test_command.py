@@ -74,7 +74,7 @@ def worker(
     finally:
         if process.poll() is None:
             os.killpg(process.pid, signal.SIGKILL)
-        process.communicate()
+        print(process.communicate()[0])  # what a test that fails shows
 
 
 def held(queue: Session) -> int:
