@@ -118,12 +118,11 @@ def connect_postgresql(
         away = busy or "FATAL" not in said
         raise ConnectionFailed(without_password(said.strip(), url), away=away, busy=busy) from None
     try:
-        if schema is not None or read_committed:
-            with ended_after(connection, CONNECT_SECONDS):
-                if schema is not None:
-                    check_path(connection.execute(SHOW_PATH).fetchone(), schema)
-                if read_committed and connection.execute(SHOW_LEVEL).fetchone() != ("read committed",):
-                    connection.isolation_level = psycopg.IsolationLevel.READ_COMMITTED
+        with ended_after(connection, CONNECT_SECONDS):
+            if schema is not None:
+                check_path(connection.execute(SHOW_PATH).fetchone(), schema)
+            if read_committed and connection.execute(SHOW_LEVEL).fetchone() != ("read committed",):
+                connection.isolation_level = psycopg.IsolationLevel.READ_COMMITTED
         connection.autocommit = autocommit
     except BaseException:
         connection.close()

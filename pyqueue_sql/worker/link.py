@@ -190,12 +190,10 @@ class Link:
 
     def _work(self) -> None:
         while (job := self._jobs.get()) is not None:
-            _fulfil(self._loop, job[1], self._refuse if self._is_abandoned else job[0])
+            call, future = job
+            _fulfil(self._loop, future, _refuse if self._is_abandoned else call)
         with contextlib.suppress(Exception):
             self._close()
-
-    def _refuse(self) -> None:
-        raise _silent()
 
     def _opened(self) -> Queue[Any]:
         if self._queue is None:
@@ -299,6 +297,10 @@ def _fulfil(loop: asyncio.AbstractEventLoop, future: asyncio.Future[Any], job: C
 
 def _silent() -> ConnectionFailed:
     return ConnectionFailed("the server doesn't answer", away=True)
+
+
+def _refuse() -> None:
+    raise _silent()
 
 
 def _succeed(future: asyncio.Future[Any], found: object) -> None:
