@@ -26,7 +26,7 @@ from pyqueue_sql.worker.link import log
 from pyqueue_sql.worker.pace import Backoff
 from pyqueue_sql.worker.settings import WorkerOptions
 
-SIGNALS = (signal.SIGTERM, signal.SIGINT, signal.SIGHUP)
+SIGNALS = (signal.SIGTERM, signal.SIGINT)
 LOOK_SECONDS = 0.2
 SOUND_SECONDS = 60.0
 """A process that lived so long is started again without much delay."""
@@ -47,7 +47,7 @@ async def until_stopped(worker: AsyncWorker) -> None:
         if threading.current_thread() is threading.main_thread():
             # what a supervisor's terminal interrupts gets that from its supervisor
             stops = (
-                dict.fromkeys(_heeded(), worker.stop)
+                dict.fromkeys(_ending(), worker.stop)
                 if parent is None
                 else {
                     signal.SIGTERM: lambda: worker.is_stopped or worker.stop(),
@@ -63,9 +63,10 @@ async def until_stopped(worker: AsyncWorker) -> None:
         await worker.run()
 
 
-def _heeded() -> list[signal.Signals]:
-    """Return the signals that end a process; what `nohup` has it ignore stays ignored."""
-    return [number for number in SIGNALS if signal.getsignal(number) is not signal.SIG_IGN]
+def _ending() -> tuple[signal.Signals, ...]:
+    """Return what ends a process; the end of its terminal does, unless `nohup` has it ignored."""
+    is_ignored = signal.getsignal(signal.SIGHUP) is signal.SIG_IGN
+    return SIGNALS if is_ignored else (*SIGNALS, signal.SIGHUP)
 
 
 def _orphaned(loop: asyncio.AbstractEventLoop, sentinel: int, worker: AsyncWorker) -> None:
@@ -191,7 +192,7 @@ def _signals(stops: threading.Semaphore) -> Generator[None]:
     if threading.current_thread() is not threading.main_thread():
         yield
         return
-    before = {number: signal.signal(number, stop) for number in _heeded()}
+    before = {number: signal.signal(number, stop) for number in _ending()}
     try:
         yield
     finally:

@@ -204,6 +204,18 @@ def test_the_end_of_its_terminal_lets_handlers_end(
 
 
 @pytest.mark.servers("postgresql")
+def test_in_the_background_of_a_script_an_interrupt_ends_it(
+    harness: Harness, queue: Session, tmp_path: Path
+) -> None:
+    ignores = ["sh", "-c", 'trap "" INT; exec "$@"', "sh"]  # as a shell without job control has it
+    with worker(tmp_path, harness.url, before=ignores) as process:
+        until(lambda: len(queue.workers()) == 1)
+        process.send_signal(signal.SIGINT)
+        output = process.communicate(timeout=PATIENCE_SECONDS)[0]
+    assert process.returncode == 0, output
+
+
+@pytest.mark.servers("postgresql")
 def test_under_nohup_it_goes_on(harness: Harness, queue: Session, tmp_path: Path) -> None:
     with worker(tmp_path, harness.url, before=["nohup"]) as process:
         until(lambda: len(queue.workers()) == 1)
