@@ -193,6 +193,7 @@ def test_messages_of_others_are_left_alone(database_url: str, conn: psycopg.Conn
     assert conn.execute(f"select p_key from delayed_queue where {KINDS}").fetchall() == [("mine",)]
 
 
+@pytest.mark.long
 def test_an_interrupted_run_takes_its_server_with_it() -> None:
     with demo("--flights", "3000", "--seconds", "30") as process:
         assert process.stdout is not None

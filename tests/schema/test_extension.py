@@ -106,6 +106,7 @@ def definitions(url: str) -> list[tuple[Any, ...]]:
     return found
 
 
+@pytest.mark.long
 def test_the_extension_is_what_an_upgrade_makes(url: str, fresh: Callable[[str], str]):
     upgraded = fresh("upgraded")
     migrate.upgrade(upgraded, schema=SCHEMA)

@@ -213,6 +213,7 @@ def test_an_upgrade_that_fails_leaves_nothing(empty_url: str):
     assert rows(empty_url, CATALOGS) == before
 
 
+@pytest.mark.long
 def test_roles_stay_while_they_are_used_and_go_with_the_last_installation():
     text = "select rolname::text from pg_roles where rolname ~ '^queue_' order by 1"
     ours = [(f"queue_{name}",) for name in ("admin", "consumer", "observer", "operator", "producer")]

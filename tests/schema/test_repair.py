@@ -114,6 +114,7 @@ def test_what_is_of_others_is_left_alone(database_url: str):
     assert rows(database_url, text) == before
 
 
+@pytest.mark.long
 def test_roles_are_made_and_granted_once_the_installer_may():
     with start_server() as server:
         rows(server.url, "create role owner login password 'owner'")
@@ -161,6 +162,7 @@ def test_what_the_manifest_installed_is_taken_over(empty_url: str):
     assert rows(empty_url, "select tablename::text from pg_tables where schemaname = 'public'") == []
 
 
+@pytest.mark.long
 @pytest.mark.usefixtures("released")
 def test_what_the_manifest_installed_goes_on_to_the_next_release(empty_url: str):
     migrate.upgrade(empty_url)
@@ -218,6 +220,7 @@ def run(config: Config, url: str, what: Any, to: str) -> None:
         connection.commit()
 
 
+@pytest.mark.long
 def test_what_a_branch_of_the_application_installed_is_taken_over(
     empty_url: str, application: Config, request: pytest.FixtureRequest
 ):

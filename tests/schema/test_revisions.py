@@ -51,6 +51,7 @@ def test_a_downgrade_to_the_older_release_is_a_fresh_install_of_it(database_url:
     assert rows(database_url, DEFINITIONS) == old
 
 
+@pytest.mark.long
 def test_what_is_printed_leads_from_an_older_revision_and_back(database_url: str, head: Rows):
     migrate.upgrade(database_url)
     for older in OLDER:

@@ -79,6 +79,7 @@ def test_calls_that_warm_a_session_up_and_what_comes_after_the_first_end_do_not_
     assert sorted(load.latencies_ms) == [1, 1, 1, 2, 2, 2]
 
 
+@pytest.mark.long
 def test_a_run_writes_every_figure_with_all_that_a_reader_needs(
     run: Run, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:

@@ -153,6 +153,7 @@ def test_named_folder_keeps_data_and_password(home: Path) -> None:
     assert home.exists()
 
 
+@pytest.mark.long
 def test_second_start_on_a_running_folder_is_refused(home: Path) -> None:
     with start_server(home) as server:
         with pytest.raises(EmbeddedServerError, match="already running"):
@@ -170,6 +171,7 @@ def test_start_after_the_server_was_killed(home: Path) -> None:
         assert ask(again.url, "select n from kept") == 7
 
 
+@pytest.mark.long
 def test_half_made_cluster_is_made_anew(home: Path) -> None:
     (home / "pgdata.new").mkdir(parents=True)
     (home / "pgdata.new" / "PG_VERSION").write_text("18\n")
@@ -258,6 +260,7 @@ def test_no_server_outlives_its_program(ending: str, number: signal.Signals | No
     assert not folder.parent.exists()
 
 
+@pytest.mark.long
 def test_no_server_outlives_its_program_for_a_child_that_holds_the_pipe() -> None:
     fork = "child = multiprocessing.get_context('fork').Process(target=time.sleep, args=[300])\n"
     ending = fork + "child.start(); print(child.pid, flush=True); time.sleep(600)"
@@ -316,6 +319,7 @@ def test_root_runs_it_as_nobody(running: EmbeddedServer) -> None:
     assert groups == []
 
 
+@pytest.mark.long
 @as_root
 def test_root_runs_a_folder_as_its_owner(home: Path) -> None:
     home.mkdir(mode=0o700)
@@ -326,6 +330,7 @@ def test_root_runs_a_folder_as_its_owner(home: Path) -> None:
         assert process_info("gid", server.pid).split() == [str(owner.pw_gid)]
 
 
+@pytest.mark.long
 @as_root
 def test_root_makes_a_folder_below_missing_ones(home: Path) -> None:
     with start_server(home / "a" / "b") as server:
@@ -341,6 +346,7 @@ def test_closed_parent_is_named_and_stays_closed(tmp_path: Path) -> None:
     assert stat.S_IMODE(closed.stat().st_mode) == 0o700
 
 
+@pytest.mark.long
 @as_root
 def test_binaries_below_a_closed_folder_are_copied_for_the_run(tmp_path: Path) -> None:
     closed = tmp_path / "closed"
