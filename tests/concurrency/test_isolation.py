@@ -20,13 +20,14 @@ from pyqueue_sql.calls import through_mysql
 from tests.concurrency.overlapping import committed
 from tests.concurrency.test_who_waits import LATE, ONCE, unchanged
 from tests.concurrency.world import World, brief, changed
-from tests.conformance.steps import receipts, state
+from tests.conformance.steps import keys, receipts, state
 from tests.rules import each
 from tests.sample import sample
 
 if TYPE_CHECKING:
     import psycopg
 
+    from tests.conformance.fixtures import Connect
     from tests.conformance.harness import Clock, Harness, Session
 
 Case = Callable[["Session", World], Any]
@@ -440,6 +441,87 @@ def test_who_has_a_snapshot_wakes_who_has_come_to_a_semaphore_since(harness: Har
         queue.push(kind, "b", 0, semaphores=[kind])
         committed(harness, session, lambda one, receipt=receipt: one.ack(receipt))
         assert state(queue, kind, "b") == "ready"
+
+
+def test_who_has_a_snapshot_leaves_in_line_what_another_has_locked(
+    harness: Harness, queue: Session, connect: Connect
+) -> None:
+    for level in harness.snapshot_levels:
+        kind = f"mail {level}"
+        queue.semaphore(kind, 1)
+        queue.push(kind, "a", 0, semaphores=[kind])
+        queue.push(kind, "b", 0, delay_seconds=1000)
+        [receipt] = receipts(queue.reserve(kind))
+        session = with_snapshot(harness, level)
+        queue.push(kind, "c", 0, semaphores=[kind])
+        other = connect(autocommit=False)
+        other.execute(f"select 1 from delayed_queue where p_kind = '{kind}' and p_key = 'c' for update")
+        committed(harness, session, lambda one, receipt=receipt: one.ack(receipt))
+        other.commit()
+        queue.prune()
+        assert keys(queue.reserve(kind)) == ["c"]
+
+
+def test_a_snapshot_sees_who_has_come_since_the_first_to_name_a_semaphore(
+    harness: Harness, queue: Session, clock: Clock
+) -> None:
+    for level in harness.snapshot_levels:
+        kind, other = f"mail {level}", f"other {level}"
+        queue.semaphore(kind, 1)
+        session = with_snapshot(harness, level)
+        for name in (kind, other):
+            queue.push(name, "a", 0, semaphores=[kind])
+        found, _ = committed(harness, session, lambda one, kind=kind: one.reserve(kind))
+        clock.advance(2)
+        assert len(found) + len(queue.reserve(other)) == 1, "there is one permit"
+
+
+def test_a_snapshot_takes_no_permit_for_a_promise_it_does_not_see(
+    harness: Harness, queue: Session, clock: Clock
+) -> None:
+    for level in harness.snapshot_levels:
+        kind = f"mail {level}"
+        queue.semaphore(kind, 1)
+        queue.push(kind, "first", 0, semaphores=[kind])
+        queue.remove(kind, "first")
+        session = with_snapshot(harness, level)
+        for key in "ab":
+            queue.push(kind, key, 0, semaphores=[kind], delay_seconds=1)
+        clock.advance(2)
+        assert keys(queue.reserve(kind)) == ["a"]
+        found, _ = committed(harness, session, lambda one, kind=kind: one.reserve(kind))
+        assert found == []
+
+
+@pytest.mark.parametrize("since", ["last", "pending"])
+def test_a_snapshot_delivers_no_more_than_may_be_of_what_names_a_semaphore(
+    harness: Harness, queue: Session, clock: Clock, since: str
+) -> None:
+    for level in harness.snapshot_levels:
+        kind = f"mail {level}"
+        queue.define(kind, max_attempts=1 if since == "last" else None)
+        queue.semaphore(kind, 1)
+        queue.push(kind, "a", "old", semaphores=[kind])
+        session = with_snapshot(harness, level)
+        assert keys(queue.reserve(kind, timeout_seconds=1)) == ["a"]
+        if since == "pending":
+            queue.push(kind, "a", "new", on_duplicate="replace")
+        clock.advance(2)
+        found, _ = committed(harness, session, lambda one, kind=kind: one.reserve(kind, None, 2))
+        assert [(one.payload, one.attempts) for one in found or queue.reserve(kind)] == (
+            [] if since == "last" else [("new", 1)]
+        )
+
+
+def test_a_snapshot_checks_the_payload_that_is_there(harness: Harness, queue: Session) -> None:
+    for level in harness.snapshot_levels:
+        kind = f"mail {level}"
+        queue.push(kind, "a", {"v": "text"})
+        queue.define(kind, payload_shape={"v": "integer"})
+        session = with_snapshot(harness, level)
+        queue.push(kind, "a", {"v": 5}, on_duplicate="replace")
+        found, _ = committed(harness, session, lambda one, kind=kind: one.reserve(kind))
+        assert [one.payload for one in found] == [{"v": 5}]
 
 
 @pytest.mark.servers("mariadb", "mysql")

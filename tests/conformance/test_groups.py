@@ -463,3 +463,10 @@ def test_D6_a_result_that_is_too_deep_is_refused_by_its_name(queue: Session) -> 
     for levels in (29, 40):
         with pytest.raises(InvalidPayload, match="result"):
             queue.ack(receipt, result=json.loads("[" * levels + "]" * levels))
+
+
+def test_null_of_a_message_is_no_group_whatever_its_batch_has(queue: Session) -> None:
+    queue.group("g", "done")
+    given = '[{"key": "a", "payload": 1, "group": null}, {"key": "b", "payload": 1}]'
+    queue.answer("queue_push_many", "mail", given, '{"group": "g"}')
+    assert queue.execute("select p_key from queue_group_member") == [("b",)]

@@ -410,3 +410,13 @@ def test_a_receipt_of_an_earlier_delivery_does_nothing_whatever_the_message_has(
     assert (held.state, held.scheduled_at, held.attempts) == ("reserved", message.scheduled_at, 2)
     clock.advance(5)
     assert take(queue, "mail")[0].attempts == 3
+
+
+def test_a_receipt_that_lacks_a_digit_is_none(queue: Session) -> None:
+    queue.push("mail", "a", 1)
+    [receipt] = receipts(queue.reserve("mail"))
+    entry, _ = receipt.split("-")
+    given = json.dumps([f"{entry}0-{'a' * 31}"])
+    for call in ("queue_ack_many", "queue_nack_many"):
+        with pytest.raises(InvalidReceipt, match="receipts"):
+            queue.answer(call, given, None)

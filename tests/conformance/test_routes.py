@@ -61,6 +61,24 @@ def test_C7_a_choice_takes_the_place_of_the_next_kind(queue: Session) -> None:
     assert queue.ack(receipt).outcome == "acked"
 
 
+def test_C7_at_its_last_kind_a_message_has_no_route(queue: Session) -> None:
+    queue.push("extract", "a", 1, route=["clean"])
+    _, receipt = take(queue, "extract")
+    assert queue.ack(receipt).outcome == "moved"
+    assert queue.execute("select p_kind, route from delayed_queue") == [("clean", None)]
+
+
+def test_C7_null_is_no_route(queue: Session) -> None:
+    assert queue.answer("queue_push", "extract", "a", "1", '{"route": null}')[0]["outcome"] == "created"
+    given = '[{"key": "b", "payload": 1, "route": null}, {"key": "c", "payload": 1}]'
+    queue.answer("queue_push_many", "extract", given, '{"route": ["clean"]}')
+    taken = queue.reserve("extract", None, 9)
+    answers = {
+        key: queue.ack(receipt).outcome for key, receipt in zip(keys(taken), receipts(taken), strict=True)
+    }
+    assert answers == {"a": "acked", "b": "acked", "c": "moved"}
+
+
 def test_C7_a_choice_needs_no_route(queue: Session) -> None:
     queue.push("load", "a", 1)
     _, receipt = take(queue, "load")

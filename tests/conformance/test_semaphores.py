@@ -907,3 +907,27 @@ def test_who_defines_a_semaphore_is_told_what_it_is_now(queue: Session) -> None:
     """The client leaves the answer away."""
     for capacity in (3, None):
         assert queue.execute("select * from queue_semaphore('a', %s)", [capacity]) == [("a", capacity)]
+
+
+def test_what_replaces_a_message_that_lost_its_permit_begins_anew(queue: Session, clock: Clock) -> None:
+    queue.semaphore("s", 1)
+    queue.push("mail", "a", "old", semaphores=["s"])
+    assert keys(queue.reserve("mail", timeout_seconds=1)) == ["a"]
+    clock.advance(2)
+    queue.push("other", "b", 0, semaphores=["s"])
+    [receipt] = receipts(queue.reserve("other"))
+    assert queue.reserve("mail") == []
+    queue.push("mail", "a", "new", on_duplicate="replace")
+    queue.ack(receipt)
+    assert [(one.payload, one.attempts) for one in queue.reserve("mail")] == [("new", 1)]
+
+
+def test_an_earlier_receipt_of_a_message_with_a_permit_is_lost(queue: Session) -> None:
+    queue.semaphore("s", 1)
+    queue.push("mail", "a", 0, semaphores=["s"])
+    [early] = receipts(queue.reserve("mail"))
+    assert queue.nack(early).outcome == "retry"
+    queue.push("mail", "a", 0, on_duplicate="replace")
+    [late] = receipts(queue.reserve("mail"))
+    assert [one.outcome for one in queue.extend_many([early, late], 60)] == ["lost", "extended"]
+    assert [one.outcome for one in queue.extend_many([late, early], 60)] == ["extended", "lost"]

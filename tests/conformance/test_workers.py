@@ -307,6 +307,24 @@ def test_D4_one_call_frees_a_bounded_number(queue: Session, clock: Clock) -> Non
     assert queue.stats("job")[0].ready == 1200
 
 
+def test_D4_what_another_has_locked_is_freed_by_the_next_call(
+    queue: Session, connect: Connect, clock: Clock
+) -> None:
+    for worker in ("v", "w"):
+        queue.heartbeat(worker, timeout_seconds=10)
+    queue.push_many("job", [{"key": key, "payload": 1} for key in "abc"])
+    for worker in ("v", "w"):
+        assert len(queue.reserve("job", worker, timeout_seconds=3600)) == 1
+    other = connect(autocommit=False)
+    other.push("job", "a", 2, on_duplicate="replace")
+    clock.advance(11)
+    assert queue.reap() == [Reaped("w", 1)], "who holds what is locked is not yet forgotten"
+    assert queue.reap() == []
+    other.commit()
+    assert queue.reap() == [Reaped("v", 1)]
+    assert sorted(keys(queue.reserve("job", None, 9))) == ["a", "b", "c"]
+
+
 def test_D4_any_reserve_frees_a_little_by_the_way(queue: Session, clock: Clock) -> None:
     queue.heartbeat("w", timeout_seconds=10)
     hold(queue, "w", "a")

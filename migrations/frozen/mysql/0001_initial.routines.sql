@@ -956,7 +956,8 @@ begin
             if char_length(v_text) not between 1 and 200 then
                 call _queue_fail('PQ002', 'order_key', v_text, 'must have 1 to 200 characters');
             end if;
-            set out_order = v_text, out_route = nullif(json_extract(in_options, '$.route'), 'null');
+            set out_order = v_text, out_route = json_extract(in_options, '$.route');
+            set out_route = if(json_type(out_route) = 'NULL', null, out_route);
             select count(*) into v_bad from json_table(out_route, '$[*]' columns (kind json path '$')) r
             where json_type(r.kind) <> 'STRING' or char_length(json_unquote(r.kind)) not between 1 and 95;
             if json_type(out_route) <> 'ARRAY' or json_length(out_route) > 32 or v_bad > 0 then
@@ -1106,7 +1107,8 @@ begin
             q.ready_rank = if(v_at <= in_now and v_placed, -q.priority, null),
             q.ready_at = if(v_at <= in_now and v_placed, v_at, null),
             q.due_at = if(v_at > in_now and v_placed, v_at, null),
-            q.attempts = if(v_reserved_at is null, q.attempts, 0),
+            -- a message that was sent to wait after its hold has its secret still
+            q.attempts = if(q.secret is null, q.attempts, 0),
             q.reserved_at = null, q.reserved_by = null, q.secret = null
         where q.entry = v_entry;
         if v_guarded then
@@ -1533,10 +1535,11 @@ begin
         from (
             select q.entry, case when substr(out_outcomes, r.place, 1) = 'c' then 'pushed'
                 when coalesce(r.on_duplicate, v_on_duplicate) <> 'push_back' then 'replaced' end as event,
-                if(substr(out_outcomes, r.place, 1) = 'c', coalesce(r.group_name, json_value(in_options, '$.group')),
-                    null) as group_name
+                if(substr(out_outcomes, r.place, 1) = 'c', if(r.own_group, r.group_name,
+                    json_value(in_options, '$.group')), null) as group_name
             from json_table(in_messages, '$[*]' columns (place for ordinality,
                 p_key varchar(200) character set utf8mb4 collate /*!80017 utf8mb4_0900_bin *//*M!100600 utf8mb4_nopad_bin */ path '$.key', group_name varchar(100) character set utf8mb4 collate /*!80017 utf8mb4_0900_bin *//*M!100600 utf8mb4_nopad_bin */ path '$.group',
+                own_group int exists path '$.group',
                 on_duplicate varchar(20) character set utf8mb4 path '$.on_duplicate')) r
                 straight_join delayed_queue q force index (delayed_queue_key) on q.p_kind = in_kind
                     and q.p_key = coalesce(r.p_key,
@@ -1931,7 +1934,7 @@ begin
         set v_misfit = null;
         if in_shape is not null and not v_pending then
             -- a cursor over it would be a file
-            select q.payload into v_payload from delayed_queue q where q.entry = v_entry;
+            select q.payload into v_payload from delayed_queue q where q.entry = v_entry for update;
             call _queue_misfit(in_shape, v_payload, v_misfit);
         end if;
         if v_pending then
@@ -2016,8 +2019,8 @@ begin
             call _queue_take_with_permits(in_kind, v_max, v_most, v_shape, v_until, in_now, v_where, out_entries,
                 v_number, v_expired);
         else
-            call _queue_take_deliverable(in_kind, v_max, v_most, v_shape, in_now, v_where, out_entries, v_number,
-                v_expired);
+            call _queue_take_deliverable(in_kind, v_max, v_most, v_shape, in_now, v_until, v_where, out_entries,
+                v_number, v_expired);
         end if;
         if out_entries is not null and not in_popped then
             set out_seed = sha2(concat(@pyqueue_seed, uuid_short()), 256);
@@ -2195,11 +2198,13 @@ end;
 drop procedure if exists _queue_take_deliverable;
 --;
 create procedure _queue_take_deliverable(in in_kind text character set utf8mb4 collate /*!80017 utf8mb4_0900_bin *//*M!100600 utf8mb4_nopad_bin */, in in_max int, in in_most int,
-    in in_shape longtext character set utf8mb4, in in_now bigint, in in_where longtext character set utf8mb4,
+    in in_shape longtext character set utf8mb4, in in_now bigint, in in_until bigint,
+    in in_where longtext character set utf8mb4,
     out out_entries longtext character set utf8mb4, out out_number int, out out_expired int)
     comment 'The next messages of a kind that can be delivered, locked; what can''t be is ended on the way.
-in_shape: payload_shape of the kind. in_where: what they must match, see _queue_where; NULL: anything. The other
-parameters, the result and the locks are those of _queue_take; out_expired counts what was ended too.
+in_shape: payload_shape of the kind. in_until: when the holds end. in_where: what they must match, see _queue_where;
+NULL: anything. The other parameters, the result and the locks are those of _queue_take; out_expired counts what was
+ended too.
 differs: on PostgreSQL it is a part of _queue_deliver.'
 take: begin
     declare v_ends, v_ended, v_expired, v_more int default 0;
@@ -2216,9 +2221,10 @@ take: begin
             if v_ends > 0 then
                 select count(q.semaphores) into v_more
                 from json_table(out_entries, '$[*]' columns (entry bigint path '$')) j
-                    straight_join delayed_queue q force index (primary) on q.entry = j.entry;
+                    straight_join delayed_queue q force index (primary) on q.entry = j.entry
+                for update /*!80000 of q */; -- locked already; an old snapshot may not have it
                 if v_more > 0 then -- the mark of the kind was lost
-                    call _queue_take_with_permits(in_kind, in_max, in_most, in_shape, in_now + 1, in_now, in_where,
+                    call _queue_take_with_permits(in_kind, in_max, in_most, in_shape, in_until, in_now, in_where,
                         out_entries, out_number, out_expired);
                     set out_expired = out_expired + v_expired;
                     leave take;
@@ -3273,7 +3279,7 @@ move: begin
         call _queue_text(in_options, 'key', v_other_key);
     end if;
     if json_contains_path(in_options, 'one', '$.next') then
-        set v_route = nullif(json_remove(v_route, '$[0]'), '[]');
+        set v_route = if(json_length(v_route) > 1, json_remove(v_route, '$[0]'), null);
     end if;
     call _queue_put(v_entry, in_to_kind, coalesce(v_other_key, v_key), v_payload, v_bytes, v_headers, v_priority,
         in_now, v_at, 0, null, v_on_duplicate, null, v_route, null, v_member, v_order, v_semaphores, v_at, out_outcome);
@@ -4563,11 +4569,11 @@ begin
         if v_entry is null then
             leave line;
         end if;
-        set v_last = v_entry, v_looks = v_looks - 1, v_there = 0;
+        set v_last = v_entry, v_looks = v_looks - 1, v_there = 1;
         select q.entry, q.semaphores, q.ready_at is null and q.due_at is null
             and q.reserved_at is null into v_found, v_names, v_waits
         from delayed_queue q where q.entry = v_entry for update skip locked;
-        if v_found is null then
+        if v_found is null and @pyqueue_own then -- an old snapshot may not have it yet
             select count(*) into v_there from delayed_queue q where q.entry = v_entry;
         end if;
         if v_found is null and v_there = 0 or v_found is not null and not v_waits then
@@ -4963,7 +4969,8 @@ begin
     declare v_wants int;
     select coalesce(sum(json_length(q.semaphores)), 0) into v_wants
     from json_table(in_entries, '$[*]' columns (entry bigint path '$')) j
-        straight_join delayed_queue q force index (primary) on q.entry = j.entry and q.source_kind is null;
+        straight_join delayed_queue q force index (primary) on q.entry = j.entry and q.source_kind is null
+    for update /*!80000 of q */; -- an old snapshot may not have them
     /*M!100600 set statement sql_safe_updates = 0 for */ update json_table(in_entries, '$[*]' columns (entry bigint path '$')) j
         straight_join delayed_queue q force index (primary) on q.entry = j.entry and q.source_kind is null
         straight_join queue_semaphore_permit h force index (primary) on h.entry = q.entry and h.until < 0
@@ -5017,7 +5024,7 @@ permits: begin
         select q.entry, if(q.source_kind is null, q.semaphores, null), q.reserved_at is not null
         from json_table(in_entries, '$[*]' columns (place for ordinality, entry bigint path '$')) j
             straight_join delayed_queue q force index (primary) on q.entry = j.entry
-        order by j.place;
+        order by j.place for update /*!80000 of q */; -- locked already; an old snapshot may not have it
     declare continue handler for not found begin end;
     if in_first and @pyqueue_permit_names is null then
         call _queue_permits_promised(in_entries, in_until, v_done);
@@ -5114,7 +5121,8 @@ begin
             select count(*) into v_ends
                 from json_table(coalesce(v_entries, '[]'), '$[*]' columns (entry bigint path '$')) j
                 straight_join delayed_queue q force index (primary) on q.entry = j.entry
-            where q.pending is not null or q.attempts >= coalesce(q.max_attempts, in_most);
+            where q.pending is not null or q.attempts >= coalesce(q.max_attempts, in_most)
+            for update /*!80000 of q */; -- locked already; an old snapshot may not have it
         end if;
         if v_ends > 0 or in_shape is not null and v_entries is not null then
             if @pyqueue_permit_held is null then
@@ -5129,7 +5137,7 @@ begin
                     set v_place = v_place - 1, v_misfit = null,
                         v_entry = json_extract(v_entries, concat('$[', v_place, ']'));
                     select q.pending is not null or q.attempts >= coalesce(q.max_attempts, in_most), q.payload
-                    into v_past, v_payload from delayed_queue q where q.entry = v_entry;
+                    into v_past, v_payload from delayed_queue q where q.entry = v_entry for update;
                     if in_shape is not null and not v_past then
                         call _queue_misfit(in_shape, v_payload, v_misfit);
                     end if;
@@ -5157,7 +5165,8 @@ begin
     end while;
     select out_expired + count(q.reserved_at) into out_expired
     from json_table(coalesce(out_entries, '[]'), '$[*]' columns (entry bigint path '$')) j
-        straight_join delayed_queue q force index (primary) on q.entry = j.entry;
+        straight_join delayed_queue q force index (primary) on q.entry = j.entry
+    for update /*!80000 of q */;
 end;
 --;
 -- calls: _queue_permits_lacking, _queue_permits_lock, _queue_permits_note
@@ -9479,10 +9488,12 @@ begin
         for update skip locked;
         if v_worker is not null then
             call _queue_release_worker(v_worker, v_kinds, in_now, v_left, v_freed, v_done);
-            set v_left = v_left - v_freed,
-                out_reaped = json_array_append(out_reaped, '$', json_array(v_worker, v_freed + 0));
+            set v_left = v_left - v_freed;
             if v_done then
                 delete w from queue_worker w where w.worker = v_worker;
+            end if;
+            if v_done or v_freed > 0 then
+                set out_reaped = json_array_append(out_reaped, '$', json_array(v_worker, v_freed + 0));
             end if;
         end if;
         set v_last = v_next;
@@ -9604,14 +9615,15 @@ create procedure queue_reap()
     comment 'Frees at once what dead workers hold. A registered worker is dead if its session has ended, or if its
 heartbeat is too old. One reserve or pop in twenty does the same by the way, once its session has been there for as long
 as the worker''s timeout.
-Result: a row for each worker that was found dead: worker, and freed, how many messages it held. One call frees at
-most 1000 together, so it may have to be made again. Then the worker is forgotten; if it comes back, its heartbeat
-registers it anew. A freed message can be taken from now on. It stands last among those of its priority. The delivery
-counts as an attempt, as one that expires does, and is counted as expired. An error says that the worker is gone. If
-it was the last delivery that the message may have, the message becomes a dead letter. The receipt is lost from now
-on, though nobody else has got the message yet: the message will be delivered, and an ack now would have it done
-twice. Holds that have expired are free already and stay as they are. Permits of semaphores whose holds have ended or
-expired are given to who waits for them.
+Result: a row for each worker that was found dead: worker, and freed, how many messages it held. One call frees at most
+1000 together, so it may have to be made again. Nor are messages freed that others have locked; the next call sees to
+these. A worker that holds nothing more is forgotten; if it comes back, its heartbeat registers it anew. A freed
+message can be taken from now on. It stands last among those of its priority. The delivery counts as an attempt, as one
+that expires does, and is counted as expired. An error says that the worker is gone. If it was the last delivery that
+the message may have, the message becomes a dead letter. The receipt is lost from now on, though nobody else has got
+the message yet: the message will be delivered, and an ack now would have it done twice. Holds that have expired are
+free already and stay as they are. Permits of semaphores whose holds have ended or expired are given to who waits for
+them.
 Errors: none.
 Locks: the dead workers, and the messages in the order of their entries. What others have locked is left out, so two
 calls free once. Semaphores.

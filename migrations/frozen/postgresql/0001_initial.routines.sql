@@ -830,7 +830,8 @@ begin
         -- what waits in a line goes on waiting
         ready_at = case when v_at <= in_now and q.order_waits is null then v_at end,
         due_at = case when v_at > in_now and q.order_waits is null then v_at end,
-        attempts = case when v_old.reserved_at is null then q.attempts else 0 end,
+        -- a message that was sent to wait after its hold has its secret still
+        attempts = case when q.secret is null then q.attempts else 0 end,
         reserved_at = null, reserved_by = null, secret = null
     where q.entry = v_old.entry;
     if v_old.semaphores is not null then
@@ -1140,11 +1141,10 @@ begin
         perform _queue_index(array_remove(v_entries || v_onto, null));
     end if;
     if v_more and in_messages @? '$[*].group' or in_options ? 'group' then
-        perform _queue_enrol(array_agg(coalesce(m.message ->> 'group', in_options ->> 'group')),
-            array_agg(v_entries[m.n]))
-        from jsonb_array_elements(in_messages) with ordinality m (message, n)
-        where v_entries[m.n] is not null and v_entries[m.n] <> all (v_late)
-            and coalesce(m.message ->> 'group', in_options ->> 'group') is not null;
+        perform _queue_enrol(array_agg(o.name), array_agg(v_entries[m.n]))
+        from jsonb_array_elements(in_messages) with ordinality m (message, n), lateral (
+            select (case when m.message ? 'group' then m.message else in_options end) ->> 'group') o (name)
+        where v_entries[m.n] is not null and v_entries[m.n] <> all (v_late) and o.name is not null;
     end if;
     if v_waits_for is not null or v_default.semaphores is not null or v_more and in_messages @? '$[*].semaphores' then
         perform _queue_permits_settle(v_onto, v_waits_for || _queue_line_up(v_entries), true, in_now);
@@ -2086,10 +2086,8 @@ begin
     end loop;
     if v_outcomes @> array['lost'] then
         v_guarded := _queue_extend_with_permits(v_receipts.entries, v_receipts.secrets, in_seconds, v_now);
-        for i in 1 .. cardinality(v_receipts.entries) loop
-            if v_receipts.entries[i] = any (v_guarded) then
-                v_outcomes[v_receipts.places[i]] := 'extended';
-            end if;
+        foreach v_place in array v_guarded loop
+            v_outcomes[v_receipts.places[v_place]] := 'extended';
         end loop;
     end if;
     return query select r.receipt, r.outcome from unnest(v_receipts.receipts, v_outcomes) r (receipt, outcome);
@@ -3386,8 +3384,9 @@ begin
         and jsonb_array_length(in_receipts) <= 10000 then
         -- most batches: all are held, once, and nothing but their turns and slots hangs on their end, in one kind
         begin
-            v_entries := array(
-                select left(e.receipt, -33)::bigint from jsonb_array_elements_text(in_receipts) e (receipt));
+            select array_agg(left(e.receipt, -33)::bigint) into v_entries
+            from jsonb_array_elements_text(in_receipts) e (receipt)
+            having bool_and(substr(e.receipt, octet_length(e.receipt) - 32, 1) = '-');
             select min(q.p_kind), count(q.order_key) > 0, count(q.semaphores) > 0 into v_kind, v_ordered, v_guarded
             from delayed_queue q
             where q.entry = any (v_entries)
@@ -4784,6 +4783,7 @@ declare
     v_until constant bigint := in_now + (in_seconds * 1000000)::bigint;
     v_row record;
     v_extended bigint[] := '{}';
+    v_places bigint[] := '{}';
 begin
     perform q.entry from delayed_queue q where q.entry = any (in_entries) and q.semaphores is not null
         order by q.entry + 0 for update;
@@ -4797,11 +4797,11 @@ begin
         where in_seconds > 0 and not exists (select from queue_semaphore_permit h
             where h.entry = q.entry and h.name = a.name)), true);
     for v_row in
-        select q.entry, q.reserved_by, q.p_kind, array(
+        select r.place, q.entry, q.reserved_by, q.p_kind, array(
             select s.name from queue_semaphore s
             where in_seconds > 0 and s.name = any (q.semaphores) and q.source_kind is null and not exists (
                 select from queue_semaphore_permit h where h.entry = q.entry and h.name = s.name) order by 1) as missing
-        from unnest(in_entries, in_secrets) r (entry, secret)
+        from unnest(in_entries, in_secrets) with ordinality r (entry, secret, place)
         join delayed_queue q on q.entry between r.entry and r.entry and q.secret = r.secret
         where q.semaphores is not null order by q.entry + 0
     loop
@@ -4812,6 +4812,7 @@ begin
         insert into queue_semaphore_permit (entry, name, until) select v_row.entry, n.name, v_until
             from unnest(v_row.missing) n (name);
         v_extended := v_extended || v_row.entry;
+        v_places := v_places || v_row.place;
         if in_seconds = 0 then
             perform _queue_wake(v_row.p_kind, null);
         end if;
@@ -4819,14 +4820,14 @@ begin
     if in_seconds = 0 then
         perform _queue_permits_settle(v_extended, null::text[], true, in_now);
     end if;
-    return v_extended;
+    return v_places;
 end $$;
 --;
 comment on function _queue_extend_with_permits(bigint[], bytea[], double precision, bigint) is
 $$Extends the holds of messages that name semaphores. One whose hold has expired, and whose permits were given to
 others, is extended where there is room again, and otherwise not; its ack still counts.
 in_entries, in_secrets: the receipts, taken apart. in_seconds: see queue_extend. in_now: the time of the call.
-Result: the entries that were extended.
+Result: which of the receipts were extended, by their places, from 1.
 Locks: the messages in the order of their entries; then the semaphores of which one has no permit any more.$$;
 --;
 -- calls: _queue_check_kind, _queue_fail, _queue_permits_lock, _queue_permits_settle, queue_now
@@ -8118,8 +8119,7 @@ Result: a number, never 0.$$;
 -- calls: _queue_add_error, _queue_bury, _queue_end, _queue_settings, _queue_wake
 -- changes: delayed_queue, queue_count, queue_semaphore_permit
 create or replace function _queue_release_worker(in_worker text, in_kinds jsonb, in_now bigint,
-    in_max integer) returns integer
-    language plpgsql as $$
+    in_max integer, out freed integer, out done boolean) language plpgsql as $$
 declare
     v_error constant text := 'worker ' || in_worker || ' is gone';
     v_entries bigint[];
@@ -8143,10 +8143,14 @@ begin
                     and q.scheduled_at > in_now
                 order by q.p_kind, -q.priority::integer, q.ready_at, q.entry limit in_max) l
         limit in_max);
+    done := cardinality(v_entries) < in_max;
+    freed := cardinality(v_entries);
     v_entries := array(
         select q.entry from delayed_queue q
         where q.entry = any (v_entries) and q.reserved_by = in_worker and q.scheduled_at > in_now
         order by q.entry + 0 for update skip locked);
+    done := done and cardinality(v_entries) = freed;
+    freed := cardinality(v_entries);
     v_kinds := array(select q.p_kind from delayed_queue q where q.entry = any (v_entries));
     insert into queue_count (p_kind, reserved, expired)
     select k.p_kind, count(*), count(*) from unnest(v_kinds) k (p_kind) group by k.p_kind;
@@ -8168,15 +8172,15 @@ begin
     set scheduled_at = in_now, ready_at = in_now, reserved_at = null, reserved_by = null, secret = null,
         errors = _queue_add_error(q.errors, in_now, q.attempts, q.reserved_by, v_error)
     where q.entry = any (v_entries);
-    return cardinality(v_entries);
 end $$;
 --;
 comment on function _queue_release_worker(text, jsonb, bigint, integer) is
 $$Frees what a worker holds: see queue_reap.
 in_worker: the worker. in_kinds: where it holds messages, a JSON array; NULL: anywhere. in_now: the time of the call.
 in_max: how many.
-Result: how many were freed. Who holds a message isn't indexed, so that a reserve stays cheap: the ready lines are read.
-Locks: the messages, in the order of their entries; what others have locked is left out.$$;
+Result: freed: how many were freed; done: whether it holds nothing more. Who holds a message isn't indexed, so that a
+reserve stays cheap: the ready lines are read.
+Locks: the messages, in the order of their entries; what others have locked is left for the next time.$$;
 --;
 -- calls: _queue_is_alive, _queue_release_worker, _queue_server_run
 -- changes: queue_worker
@@ -8185,6 +8189,7 @@ declare
     v_run constant bigint := _queue_server_run();
     v_left integer := 1000;
     v_worker record;
+    v_done boolean;
 begin
     -- who was there before the server was away has its timeout to come back; who lost a session, reconnect_seconds
     update queue_worker w set server_run = 0, session_lock = null, session_id = null,
@@ -8201,11 +8206,16 @@ begin
         order by w.worker for update skip locked
     loop
         worker := v_worker.worker;
-        freed := _queue_release_worker(worker, v_worker.kinds, in_now, v_left);
+        select r.freed, r.done into freed, v_done
+        from _queue_release_worker(worker, v_worker.kinds, in_now, v_left) r;
         v_left := v_left - freed;
-        return next;
-        exit when v_left = 0; -- it may hold more
-        delete from queue_worker w where w.worker = v_worker.worker;
+        if v_done then
+            delete from queue_worker w where w.worker = v_worker.worker;
+        end if;
+        if v_done or freed > 0 then
+            return next;
+        end if;
+        exit when v_left = 0;
     end loop;
 end $$;
 --;
@@ -8328,14 +8338,15 @@ comment on function queue_reap() is
 $$Frees at once what dead workers hold. A registered worker is dead if its session has ended, or if its heartbeat is too
 old. One reserve or pop in twenty does the same by the way, once its session has been there for as long as the
 worker's timeout.
-Result: a row for each worker that was found dead: worker, and freed, how many messages it held. One call frees at
-most 1000 together, so it may have to be made again. Then the worker is forgotten; if it comes back, its heartbeat
-registers it anew. A freed message can be taken from now on. It stands last among those of its priority. The delivery
-counts as an attempt, as one that expires does, and is counted as expired. An error says that the worker is gone. If
-it was the last delivery that the message may have, the message becomes a dead letter. The receipt is lost from now
-on, though nobody else has got the message yet: the message will be delivered, and an ack now would have it done
-twice. Holds that have expired are free already and stay as they are. Permits of semaphores whose holds have ended or
-expired are given to who waits for them.
+Result: a row for each worker that was found dead: worker, and freed, how many messages it held. One call frees at most
+1000 together, so it may have to be made again. Nor are messages freed that others have locked; the next call sees to
+these. A worker that holds nothing more is forgotten; if it comes back, its heartbeat registers it anew. A freed
+message can be taken from now on. It stands last among those of its priority. The delivery counts as an attempt, as one
+that expires does, and is counted as expired. An error says that the worker is gone. If it was the last delivery that
+the message may have, the message becomes a dead letter. The receipt is lost from now on, though nobody else has got
+the message yet: the message will be delivered, and an ack now would have it done twice. Holds that have expired are
+free already and stay as they are. Permits of semaphores whose holds have ended or expired are given to who waits for
+them.
 Errors: none.
 Locks: the dead workers, and the messages in the order of their entries. What others have locked is left out, so two
 calls free once. Semaphores.

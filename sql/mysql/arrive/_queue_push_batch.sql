@@ -47,10 +47,11 @@ begin
         from (
             select q.entry, case when substr(out_outcomes, r.place, 1) = 'c' then 'pushed'
                 when coalesce(r.on_duplicate, v_on_duplicate) <> 'push_back' then 'replaced' end as event,
-                if(substr(out_outcomes, r.place, 1) = 'c', coalesce(r.group_name, json_value(in_options, '$.group')),
-                    null) as group_name
+                if(substr(out_outcomes, r.place, 1) = 'c', if(r.own_group, r.group_name,
+                    json_value(in_options, '$.group')), null) as group_name
             from json_table(in_messages, '$[*]' columns (place for ordinality,
                 p_key varchar(200) collate exact path '$.key', group_name varchar(100) collate exact path '$.group',
+                own_group int exists path '$.group',
                 on_duplicate varchar(20) character set utf8mb4 path '$.on_duplicate')) r
                 straight_join delayed_queue q force index (delayed_queue_key) on q.p_kind = in_kind
                     and q.p_key = coalesce(r.p_key,

@@ -59,7 +59,8 @@ begin
             if char_length(v_text) not between 1 and 200 then
                 call _queue_fail('PQ002', 'order_key', v_text, 'must have 1 to 200 characters');
             end if;
-            set out_order = v_text, out_route = nullif(json_extract(in_options, '$.route'), 'null');
+            set out_order = v_text, out_route = json_extract(in_options, '$.route');
+            set out_route = if(json_type(out_route) = 'NULL', null, out_route);
             select count(*) into v_bad from json_table(out_route, '$[*]' columns (kind json path '$')) r
             where json_type(r.kind) <> 'STRING' or char_length(json_unquote(r.kind)) not between 1 and 95;
             if json_type(out_route) <> 'ARRAY' or json_length(out_route) > 32 or v_bad > 0 then

@@ -61,7 +61,8 @@ begin
             q.ready_rank = if(v_at <= in_now and v_placed, -q.priority, null),
             q.ready_at = if(v_at <= in_now and v_placed, v_at, null),
             q.due_at = if(v_at > in_now and v_placed, v_at, null),
-            q.attempts = if(v_reserved_at is null, q.attempts, 0),
+            -- a message that was sent to wait after its hold has its secret still
+            q.attempts = if(q.secret is null, q.attempts, 0),
             q.reserved_at = null, q.reserved_by = null, q.secret = null
         where q.entry = v_entry;
         if v_guarded then

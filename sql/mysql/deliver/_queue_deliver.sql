@@ -67,8 +67,8 @@ begin
             call _queue_take_with_permits(in_kind, v_max, v_most, v_shape, v_until, in_now, v_where, out_entries,
                 v_number, v_expired);
         else
-            call _queue_take_deliverable(in_kind, v_max, v_most, v_shape, in_now, v_where, out_entries, v_number,
-                v_expired);
+            call _queue_take_deliverable(in_kind, v_max, v_most, v_shape, in_now, v_until, v_where, out_entries,
+                v_number, v_expired);
         end if;
         if out_entries is not null and not in_popped then
             set out_seed = sha2(concat(@pyqueue_seed, uuid_short()), 256);

@@ -24,7 +24,7 @@ begin
         set v_misfit = null;
         if in_shape is not null and not v_pending then
             -- a cursor over it would be a file
-            select q.payload into v_payload from delayed_queue q where q.entry = v_entry;
+            select q.payload into v_payload from delayed_queue q where q.entry = v_entry for update;
             call _queue_misfit(in_shape, v_payload, v_misfit);
         end if;
         if v_pending then

@@ -52,7 +52,7 @@ move: begin
         call _queue_text(in_options, 'key', v_other_key);
     end if;
     if json_contains_path(in_options, 'one', '$.next') then
-        set v_route = nullif(json_remove(v_route, '$[0]'), '[]');
+        set v_route = if(json_length(v_route) > 1, json_remove(v_route, '$[0]'), null);
     end if;
     call _queue_put(v_entry, in_to_kind, coalesce(v_other_key, v_key), v_payload, v_bytes, v_headers, v_priority,
         in_now, v_at, 0, null, v_on_duplicate, null, v_route, null, v_member, v_order, v_semaphores, v_at, out_outcome);

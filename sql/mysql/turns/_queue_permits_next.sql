@@ -44,11 +44,11 @@ begin
         if v_entry is null then
             leave line;
         end if;
-        set v_last = v_entry, v_looks = v_looks - 1, v_there = 0;
+        set v_last = v_entry, v_looks = v_looks - 1, v_there = 1;
         select q.entry, q.semaphores, q.ready_at is null and q.due_at is null
             and q.reserved_at is null into v_found, v_names, v_waits
         from delayed_queue q where q.entry = v_entry for update skip locked;
-        if v_found is null then
+        if v_found is null and @pyqueue_own then -- an old snapshot may not have it yet
             select count(*) into v_there from delayed_queue q where q.entry = v_entry;
         end if;
         if v_found is null and v_there = 0 or v_found is not null and not v_waits then

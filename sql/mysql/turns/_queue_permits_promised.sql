@@ -12,7 +12,8 @@ begin
     declare v_wants int;
     select coalesce(sum(json_length(q.semaphores)), 0) into v_wants
     from json_table(in_entries, '$[*]' columns (entry bigint path '$')) j
-        straight_join delayed_queue q force index (primary) on q.entry = j.entry and q.source_kind is null;
+        straight_join delayed_queue q force index (primary) on q.entry = j.entry and q.source_kind is null
+    for update /*!80000 of q */; -- an old snapshot may not have them
     update json_table(in_entries, '$[*]' columns (entry bigint path '$')) j
         straight_join delayed_queue q force index (primary) on q.entry = j.entry and q.source_kind is null
         straight_join queue_semaphore_permit h force index (primary) on h.entry = q.entry and h.until < 0

@@ -40,7 +40,8 @@ begin
             select count(*) into v_ends
                 from json_table(coalesce(v_entries, '[]'), '$[*]' columns (entry bigint path '$')) j
                 straight_join delayed_queue q force index (primary) on q.entry = j.entry
-            where q.pending is not null or q.attempts >= coalesce(q.max_attempts, in_most);
+            where q.pending is not null or q.attempts >= coalesce(q.max_attempts, in_most)
+            for update /*!80000 of q */; -- locked already; an old snapshot may not have it
         end if;
         if v_ends > 0 or in_shape is not null and v_entries is not null then
             if @pyqueue_permit_held is null then
@@ -55,7 +56,7 @@ begin
                     set v_place = v_place - 1, v_misfit = null,
                         v_entry = json_extract(v_entries, concat('$[', v_place, ']'));
                     select q.pending is not null or q.attempts >= coalesce(q.max_attempts, in_most), q.payload
-                    into v_past, v_payload from delayed_queue q where q.entry = v_entry;
+                    into v_past, v_payload from delayed_queue q where q.entry = v_entry for update;
                     if in_shape is not null and not v_past then
                         call _queue_misfit(in_shape, v_payload, v_misfit);
                     end if;
@@ -83,5 +84,6 @@ begin
     end while;
     select out_expired + count(q.reserved_at) into out_expired
     from json_table(coalesce(out_entries, '[]'), '$[*]' columns (entry bigint path '$')) j
-        straight_join delayed_queue q force index (primary) on q.entry = j.entry;
+        straight_join delayed_queue q force index (primary) on q.entry = j.entry
+    for update /*!80000 of q */;
 end;

@@ -53,10 +53,12 @@ begin
         for update skip locked;
         if v_worker is not null then
             call _queue_release_worker(v_worker, v_kinds, in_now, v_left, v_freed, v_done);
-            set v_left = v_left - v_freed,
-                out_reaped = json_array_append(out_reaped, '$', json_array(v_worker, v_freed + 0));
+            set v_left = v_left - v_freed;
             if v_done then
                 delete w from queue_worker w where w.worker = v_worker;
+            end if;
+            if v_done or v_freed > 0 then
+                set out_reaped = json_array_append(out_reaped, '$', json_array(v_worker, v_freed + 0));
             end if;
         end if;
         set v_last = v_next;

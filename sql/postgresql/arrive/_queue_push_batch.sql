@@ -115,11 +115,10 @@ begin
         perform _queue_index(array_remove(v_entries || v_onto, null));
     end if;
     if v_more and in_messages @? '$[*].group' or in_options ? 'group' then
-        perform _queue_enrol(array_agg(coalesce(m.message ->> 'group', in_options ->> 'group')),
-            array_agg(v_entries[m.n]))
-        from jsonb_array_elements(in_messages) with ordinality m (message, n)
-        where v_entries[m.n] is not null and v_entries[m.n] <> all (v_late)
-            and coalesce(m.message ->> 'group', in_options ->> 'group') is not null;
+        perform _queue_enrol(array_agg(o.name), array_agg(v_entries[m.n]))
+        from jsonb_array_elements(in_messages) with ordinality m (message, n), lateral (
+            select (case when m.message ? 'group' then m.message else in_options end) ->> 'group') o (name)
+        where v_entries[m.n] is not null and v_entries[m.n] <> all (v_late) and o.name is not null;
     end if;
     if v_waits_for is not null or v_default.semaphores is not null or v_more and in_messages @? '$[*].semaphores' then
         perform _queue_permits_settle(v_onto, v_waits_for || _queue_line_up(v_entries), true, in_now);

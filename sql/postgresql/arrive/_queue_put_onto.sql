@@ -43,7 +43,8 @@ begin
         -- what waits in a line goes on waiting
         ready_at = case when v_at <= in_now and q.order_waits is null then v_at end,
         due_at = case when v_at > in_now and q.order_waits is null then v_at end,
-        attempts = case when v_old.reserved_at is null then q.attempts else 0 end,
+        -- a message that was sent to wait after its hold has its secret still
+        attempts = case when q.secret is null then q.attempts else 0 end,
         reserved_at = null, reserved_by = null, secret = null
     where q.entry = v_old.entry;
     if v_old.semaphores is not null then

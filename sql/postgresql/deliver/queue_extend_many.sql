@@ -29,10 +29,8 @@ begin
     end loop;
     if v_outcomes @> array['lost'] then
         v_guarded := _queue_extend_with_permits(v_receipts.entries, v_receipts.secrets, in_seconds, v_now);
-        for i in 1 .. cardinality(v_receipts.entries) loop
-            if v_receipts.entries[i] = any (v_guarded) then
-                v_outcomes[v_receipts.places[i]] := 'extended';
-            end if;
+        foreach v_place in array v_guarded loop
+            v_outcomes[v_receipts.places[v_place]] := 'extended';
         end loop;
     end if;
     return query select r.receipt, r.outcome from unnest(v_receipts.receipts, v_outcomes) r (receipt, outcome);

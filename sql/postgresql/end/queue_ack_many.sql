@@ -16,8 +16,9 @@ begin
         and jsonb_array_length(in_receipts) <= 10000 then
         -- most batches: all are held, once, and nothing but their turns and slots hangs on their end, in one kind
         begin
-            v_entries := array(
-                select left(e.receipt, -33)::bigint from jsonb_array_elements_text(in_receipts) e (receipt));
+            select array_agg(left(e.receipt, -33)::bigint) into v_entries
+            from jsonb_array_elements_text(in_receipts) e (receipt)
+            having bool_and(substr(e.receipt, octet_length(e.receipt) - 32, 1) = '-');
             select min(q.p_kind), count(q.order_key) > 0, count(q.semaphores) > 0 into v_kind, v_ordered, v_guarded
             from delayed_queue q
             where q.entry = any (v_entries)

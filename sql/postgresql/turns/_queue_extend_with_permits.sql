@@ -7,6 +7,7 @@ declare
     v_until constant bigint := in_now + (in_seconds * 1000000)::bigint;
     v_row record;
     v_extended bigint[] := '{}';
+    v_places bigint[] := '{}';
 begin
     perform q.entry from delayed_queue q where q.entry = any (in_entries) and q.semaphores is not null
         order by q.entry + 0 for update;
@@ -20,11 +21,11 @@ begin
         where in_seconds > 0 and not exists (select from queue_semaphore_permit h
             where h.entry = q.entry and h.name = a.name)), true);
     for v_row in
-        select q.entry, q.reserved_by, q.p_kind, array(
+        select r.place, q.entry, q.reserved_by, q.p_kind, array(
             select s.name from queue_semaphore s
             where in_seconds > 0 and s.name = any (q.semaphores) and q.source_kind is null and not exists (
                 select from queue_semaphore_permit h where h.entry = q.entry and h.name = s.name) order by 1) as missing
-        from unnest(in_entries, in_secrets) r (entry, secret)
+        from unnest(in_entries, in_secrets) with ordinality r (entry, secret, place)
         join delayed_queue q on q.entry between r.entry and r.entry and q.secret = r.secret
         where q.semaphores is not null order by q.entry + 0
     loop
@@ -35,6 +36,7 @@ begin
         insert into queue_semaphore_permit (entry, name, until) select v_row.entry, n.name, v_until
             from unnest(v_row.missing) n (name);
         v_extended := v_extended || v_row.entry;
+        v_places := v_places || v_row.place;
         if in_seconds = 0 then
             perform _queue_wake(v_row.p_kind, null);
         end if;
@@ -42,12 +44,12 @@ begin
     if in_seconds = 0 then
         perform _queue_permits_settle(v_extended, null::text[], true, in_now);
     end if;
-    return v_extended;
+    return v_places;
 end $$;
 
 comment on function _queue_extend_with_permits(bigint[], bytea[], double precision, bigint) is
 $$Extends the holds of messages that name semaphores. One whose hold has expired, and whose permits were given to
 others, is extended where there is room again, and otherwise not; its ack still counts.
 in_entries, in_secrets: the receipts, taken apart. in_seconds: see queue_extend. in_now: the time of the call.
-Result: the entries that were extended.
+Result: which of the receipts were extended, by their places, from 1.
 Locks: the messages in the order of their entries; then the semaphores of which one has no permit any more.$$;

@@ -5,6 +5,7 @@ declare
     v_run constant bigint := _queue_server_run();
     v_left integer := 1000;
     v_worker record;
+    v_done boolean;
 begin
     -- who was there before the server was away has its timeout to come back; who lost a session, reconnect_seconds
     update queue_worker w set server_run = 0, session_lock = null, session_id = null,
@@ -21,11 +22,16 @@ begin
         order by w.worker for update skip locked
     loop
         worker := v_worker.worker;
-        freed := _queue_release_worker(worker, v_worker.kinds, in_now, v_left);
+        select r.freed, r.done into freed, v_done
+        from _queue_release_worker(worker, v_worker.kinds, in_now, v_left) r;
         v_left := v_left - freed;
-        return next;
-        exit when v_left = 0; -- it may hold more
-        delete from queue_worker w where w.worker = v_worker.worker;
+        if v_done then
+            delete from queue_worker w where w.worker = v_worker.worker;
+        end if;
+        if v_done or freed > 0 then
+            return next;
+        end if;
+        exit when v_left = 0;
     end loop;
 end $$;
 

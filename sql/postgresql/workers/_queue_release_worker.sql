@@ -1,8 +1,7 @@
 -- calls: _queue_add_error, _queue_bury, _queue_end, _queue_settings, _queue_wake
 -- changes: delayed_queue, queue_count, queue_semaphore_permit
 create or replace function _queue_release_worker(in_worker text, in_kinds jsonb, in_now bigint,
-    in_max integer) returns integer
-    language plpgsql as $$
+    in_max integer, out freed integer, out done boolean) language plpgsql as $$
 declare
     v_error constant text := 'worker ' || in_worker || ' is gone';
     v_entries bigint[];
@@ -26,10 +25,14 @@ begin
                     and q.scheduled_at > in_now
                 order by q.p_kind, -q.priority::integer, q.ready_at, q.entry limit in_max) l
         limit in_max);
+    done := cardinality(v_entries) < in_max;
+    freed := cardinality(v_entries);
     v_entries := array(
         select q.entry from delayed_queue q
         where q.entry = any (v_entries) and q.reserved_by = in_worker and q.scheduled_at > in_now
         order by q.entry + 0 for update skip locked);
+    done := done and cardinality(v_entries) = freed;
+    freed := cardinality(v_entries);
     v_kinds := array(select q.p_kind from delayed_queue q where q.entry = any (v_entries));
     insert into queue_count (p_kind, reserved, expired)
     select k.p_kind, count(*), count(*) from unnest(v_kinds) k (p_kind) group by k.p_kind;
@@ -51,12 +54,12 @@ begin
     set scheduled_at = in_now, ready_at = in_now, reserved_at = null, reserved_by = null, secret = null,
         errors = _queue_add_error(q.errors, in_now, q.attempts, q.reserved_by, v_error)
     where q.entry = any (v_entries);
-    return cardinality(v_entries);
 end $$;
 
 comment on function _queue_release_worker(text, jsonb, bigint, integer) is
 $$Frees what a worker holds: see queue_reap.
 in_worker: the worker. in_kinds: where it holds messages, a JSON array; NULL: anywhere. in_now: the time of the call.
 in_max: how many.
-Result: how many were freed. Who holds a message isn't indexed, so that a reserve stays cheap: the ready lines are read.
-Locks: the messages, in the order of their entries; what others have locked is left out.$$;
+Result: freed: how many were freed; done: whether it holds nothing more. Who holds a message isn't indexed, so that a
+reserve stays cheap: the ready lines are read.
+Locks: the messages, in the order of their entries; what others have locked is left for the next time.$$;
