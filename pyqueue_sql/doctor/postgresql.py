@@ -52,10 +52,6 @@ where n.nspname = current_schema() and a.privilege_type = 'CREATE' and a.grantee
     and (a.grantee = 0 or not pg_catalog.pg_has_role(n.nspowner, a.grantee, 'member'))
 order by 1
 """
-SEES_ALL = """
-select r.rolsuper or pg_catalog.pg_has_role(current_user, 'pg_read_all_stats', 'usage')
-from pg_catalog.pg_roles r where r.rolname = current_user
-"""
 TABLES = """
 select c.relname, s.n_live_tup, s.n_dead_tup,
     coalesce(c.reloptions::text ~ 'autovacuum_enabled=(false|off|no|0)', false),
@@ -179,7 +175,7 @@ def snapshots(look: Look) -> Iterable[Finding]:
             "replication slot": f"select pg_drop_replication_slot('{one.name}'), where nobody needs it",
         }
         yield SNAPSHOTS.warning(f"{one.what} {one.name} ({who}){since}", remedy[one.what])
-    if not look.value(SEES_ALL):
+    if not look.sees_sessions():
         yield SNAPSHOTS.unknown("only sessions of this login were seen", "grant pg_monitor to this login")
     elif not old:
         yield SNAPSHOTS.ok(f"none is older than {lasting(OLD_S)}")

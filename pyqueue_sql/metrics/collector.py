@@ -115,7 +115,8 @@ def _of_server(seen: Overview) -> list[Metric]:
         "pyqueue_oldest_transaction_seconds",
         "For how long the oldest transaction is open.",
     )
-    oldest.add_metric([], max((one.seconds or 0 for one in seen.blockers), default=0))
+    if seen.sees_sessions:
+        oldest.add_metric([], max((one.seconds or 0 for one in seen.blockers), default=0))
     dead = GaugeMetricFamily(
         "pyqueue_dead_rows", "Dead rows of the messages; on MariaDB and MySQL the length of the history list."
     )

@@ -151,6 +151,7 @@ class Look:
             tuple(self.lines(now)) if details else (),
             tuple(self.blockers()) if details else (),
             self.dead() if details else None,
+            details and self.sees_sessions(),
         )
 
     def kinds(self) -> list[str]:
@@ -357,6 +358,14 @@ class Look:
             for what, name, user, application, state, seconds in rows
         ]
         return sorted(found, key=lambda one: -(one.seconds or 0))
+
+    def sees_sessions(self) -> bool:
+        """Return whether this login sees the sessions of others, and so who keeps dead rows."""
+        text = queries.SEES_SESSIONS_MYSQL if self.is_mysql else queries.SEES_SESSIONS_POSTGRESQL
+        try:
+            return bool(self.rows(text)[0][0])
+        except NotSeen:
+            return False
 
     def dead(self) -> Dead | None:
         """Return how many dead rows there are, None where the server doesn't say."""

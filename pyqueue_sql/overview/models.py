@@ -216,6 +216,8 @@ class Overview:
     lines: tuple[Line, ...] = ()
     blockers: tuple[Blocker, ...] = field(default=())
     dead: Dead | None = None
+    sees_sessions: bool = False
+    """Whether the login sees the sessions of others, among which the blockers are."""
 
     def kind(self, name: str) -> KindLook | None:
         """Return one kind, or None where nothing is known of it."""

@@ -188,6 +188,12 @@ where q.p_kind = %s and q.due_at is not null limit %s""",
     past=f"{PAST} order by q.finished_at desc limit %s",
 )
 
+SEES_SESSIONS_POSTGRESQL = """
+select r.rolsuper or pg_catalog.pg_has_role(current_user, 'pg_read_all_stats', 'usage')
+from pg_catalog.pg_roles r where r.rolname = current_user
+"""
+SEES_SESSIONS_MYSQL = "select count(*) >= 0 from information_schema.innodb_trx"
+"""An error where it doesn't."""
 BLOCKERS_POSTGRESQL = """
 select 'session', a.pid::text, a.usename::text, a.application_name, a.state,
     extract(epoch from clock_timestamp() - a.xact_start)

@@ -33,7 +33,9 @@ _ABORT = Routine("queue_stage_abort", columns("job text"), columns("removed"))
 _READY = Routine("queue_stream_ready", columns("kind text"), columns("ready boolean"))
 _PLAN = Routine("queue_stream_plan", columns("source text"), columns("plan, parts json"))
 _RENEW = Routine("queue_stream_renew", columns("stream text, batch bigint"), columns("lost"))
-_EXTEND = Routine("queue_stream_extend", columns("source text, seconds numeric"), columns("extended, lost"))
+_EXTEND = Routine(
+    "queue_stream_extend", columns("source text, seconds numeric, options json"), columns("extended, lost")
+)
 _FORGET = Routine("queue_stream_forget", columns("source text"), columns("forgotten"))
 _DONE = Routine("queue_stream_done", columns("stream text, batch bigint"), columns("done boolean"))
 _COMMIT = Routine(
@@ -103,12 +105,12 @@ class Batches(Queue[Any]):
         """Forget what a batch has lost, and return how many messages."""
         return self._run(Call(_RENEW, (stream, batch), _first))
 
-    def extend_read(self, source: str, seconds: float) -> tuple[int, int]:
+    def extend_read(self, source: str, seconds: float, **options: Any) -> tuple[int, int]:
         """Keep the holds of a read, and return how many were kept and lost."""
-        return self._run(Call(_EXTEND, (source, seconds), _row))
+        return self._run(Call(_EXTEND, (source, seconds, _json(options)), _row))
 
     def forget(self, source: str) -> int:
-        """Forget what is kept of a read whose batch is noted as done, and return how many messages."""
+        """Forget a read that will not be done again, and return how many messages were kept of it."""
         return self._run(Call(_FORGET, (source,), _first))
 
     def done(self, stream: str, batch: int) -> bool:

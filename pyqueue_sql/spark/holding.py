@@ -32,15 +32,15 @@ class Holding:
         self._options = options
         self._process: subprocess.Popen[str] | None = None
 
-    def keep(self, source: str) -> None:
-        """Keep what this read holds, and nothing of any other."""
+    def keep(self, source: str, plan: int) -> None:
+        """Keep what this read holds, and nothing of any other, until it is planned again."""
         if self._process is None:
             # a session of its own, since Spark ends the whole group
             self._process = subprocess.Popen(
                 [sys.executable, "-m", __name__], stdin=subprocess.PIPE, text=True, start_new_session=True
             )
             self._say(dataclasses.asdict(self._options))  # the password is in no list of processes
-        self._say(source)
+        self._say([source, plan])
 
     def let_go(self) -> None:
         """Leave what it held as it is: it has ended."""
@@ -73,25 +73,25 @@ def main() -> None:
         said.put("")
 
     threading.Thread(target=listen, daemon=True).start()
-    source: str | None = None
+    read: tuple[str, int] | None = None
     while True:
         try:
             line = said.get(timeout=options.timeout_seconds / 3)
         except queue.Empty:
             line = None
         if line:
-            source = json.loads(line)
-        elif source is not None:
-            extend(options, source, options.timeout_seconds if line is None else 0)
+            read = json.loads(line)
+        elif read is not None:
+            extend(options, *read, options.timeout_seconds if line is None else 0)
         if line == "":
             return
 
 
-def extend(options: Options, source: str, seconds: float) -> None:
-    """Extend the holds of a read; with 0 seconds they go back."""
+def extend(options: Options, source: str, plan: int, seconds: float) -> None:
+    """Extend the holds of a read; with 0 seconds they go back. Another run's it leaves alone."""
     try:
         with connected(options, patient=seconds == 0) as database:
-            database.extend_read(source, seconds)
+            database.extend_read(source, seconds, plan=plan)
     except Exception as error:  # the next round may succeed; if none does, the holds end
         log.warning("holds not extended: %s", type(error).__name__)
 

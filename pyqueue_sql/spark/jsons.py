@@ -7,7 +7,7 @@ import json
 import math
 from collections.abc import Callable, Iterable, Mapping
 from datetime import UTC, date, datetime
-from decimal import Decimal
+from decimal import Context, Decimal, InvalidOperation
 from typing import Any, Final
 from zoneinfo import ZoneInfo, ZoneInfoNotFoundError
 
@@ -35,6 +35,9 @@ from pyspark.sql.types import (
 )
 
 from pyqueue_sql.errors import InvalidParameter
+
+_WIDE: Final = Context(prec=76)
+"""For what is rounded to Spark's 38 digits at the most, on both sides of the dot."""
 
 Read = Callable[[Any], Any]
 Write = Callable[[Any], str]
@@ -104,7 +107,7 @@ def _struct(type_: StructType, path: str) -> Read:
 
 def _scalar(type_: DataType, path: str) -> Read | None:
     if isinstance(type_, StringType):
-        return lambda value: value if isinstance(value, str) else dumps(value)
+        return lambda value: _encodable(value if isinstance(value, str) else dumps(value), path)
     if isinstance(type_, BooleanType):
         return lambda value: _of(value, bool, path, "true or false")
     if type(type_) in _BITS:
@@ -128,11 +131,14 @@ def _scalar(type_: DataType, path: str) -> Read | None:
 
         def exact(value: Any) -> Decimal:
             given = Decimal(_of(value, int | Decimal, path, "a number"))  # pyright: ignore[reportArgumentType]
-            if not given.is_finite() or given.adjusted() >= type_.precision - type_.scale:
-                raise Misfit(
-                    f"{path}: must be a number of {type_.precision - type_.scale} digits before the dot"
-                )
-            return round(given, type_.scale)
+            before = type_.precision - type_.scale
+            try:
+                found = given.quantize(Decimal(1).scaleb(-type_.scale), context=_WIDE)
+            except InvalidOperation:  # far too many digits
+                found = Decimal("inf")
+            if not found.is_finite() or (found and found.adjusted() >= before):
+                raise Misfit(f"{path}: must be a number of {before} digits before the dot")
+            return found
 
         return exact
     if isinstance(type_, BinaryType):
@@ -150,10 +156,21 @@ def _said(path: str, what: str, parse: Callable[[str], Any]) -> Read:
     def read(value: Any) -> Any:
         try:
             return parse(_of(value, str, path, what))
-        except ValueError:
+        except (
+            ValueError,
+            OverflowError,
+        ):  # in UTC the first and the last hours of the calendar are outside of it
             raise Misfit(f"{path}: must be {what}") from None
 
     return read
+
+
+def _encodable(text: str, path: str) -> str:
+    try:
+        text.encode()
+    except UnicodeEncodeError:  # half of a surrogate pair
+        raise Misfit(f"{path}: must be a text that UTF-8 has") from None
+    return text
 
 
 def _instant(text: str) -> datetime:
@@ -166,9 +183,12 @@ def zoned(local: datetime, zone: str | None) -> datetime:
 
     Raises:
         InvalidParameter: there is no such zone.
+        ValueError, OverflowError: the calendar doesn't have it.
     """
+    if zone is None:
+        return local.astimezone()
     try:
-        return local.astimezone() if zone is None else local.replace(tzinfo=ZoneInfo(zone))
+        return local.replace(tzinfo=ZoneInfo(zone))
     except (ValueError, ZoneInfoNotFoundError):
         raise InvalidParameter(f'{ZONE} "{zone}": must be a name like Europe/Paris or UTC') from None
 

@@ -13,7 +13,7 @@ from pyspark.sql import DataFrame
 from pyspark.sql import functions as F  # noqa: N812 -- as everybody has it
 from pyspark.sql.types import StringType, StructType
 
-from pyqueue_sql.errors import Refused
+from pyqueue_sql.errors import InvalidParameter, Refused
 from pyqueue_sql.spark.arrow import pa
 from pyqueue_sql.spark.batches import Committed, connected, patiently
 from pyqueue_sql.spark.options import READ_STREAM, Options, parse
@@ -51,10 +51,12 @@ TAKEN = (
     "headers",
     "priority",
     "delay_seconds",
+    "scheduled_at",
+    "max_attempts",
     "receipt",
     "error",
 )
-"""What is taken of what it returns."""
+"""What is taken of what it returns. What it was given besides goes no further: a message begins anew."""
 
 
 @dataclass(frozen=True)
@@ -117,6 +119,9 @@ class Station:
             wrong = F.concat(F.lit("no way to kind "), F.coalesce(F.col("p_kind"), F.lit("NULL")))
             chosen = F.coalesce(F.col("p_kind").isin(*self.to), F.lit(False))
             found = found.withColumn("error", F.coalesce(F.col("error"), F.when(~chosen, wrong)))
+        for name in found.columns if self.to else ():
+            if name not in {*TAKEN, *GIVEN, "data"}:
+                raise InvalidParameter(f'column "{name}" of {self.kind}: must be one of {", ".join(TAKEN)}')
         if self.write is None:
             found = found.select(*[name for name in TAKEN if name in found.columns])
         return found if bad is None else found.unionByName(bad, allowMissingColumns=True)

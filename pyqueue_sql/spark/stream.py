@@ -61,6 +61,14 @@ class Take(NamedTuple):
     """Whether it is only made where the one before it was full."""
 
 
+class Planned(NamedTuple):
+    """A read, and who does what of it."""
+
+    source: str
+    plan: int
+    parts: Sequence[InputPartition]
+
+
 @dataclass(frozen=True)
 class Part(InputPartition):
     """What one task reserves."""
@@ -70,6 +78,8 @@ class Part(InputPartition):
     plan: int
     """The right to be handed out anything; a read that is planned again gives another."""
     takes: tuple[Take, ...]
+    again: bool
+    """Whether an earlier run was handed it out, with other options perhaps."""
 
     @property
     def source(self) -> str:
@@ -92,7 +102,7 @@ class StreamReader(DataSourceStreamReader, SupportsTriggerAvailableNow):
         self._standing = Standing(options)
         self._committed = 0
         self._once = False
-        self._planned: tuple[str, Sequence[InputPartition]] | None = None
+        self._planned: Planned | None = None
         self._ready: Sequence[str] = ()
         self._latest: dict[str, Any] | None = None
         self._warned = False
@@ -165,12 +175,12 @@ class StreamReader(DataSourceStreamReader, SupportsTriggerAvailableNow):
         if start == end:
             return []
         source = source_of(end["stream"], end["batch"])
-        if self._planned is None or self._planned[0] != source:  # each action on a batch plans it again
-            self._planned = source, self._plan(end)
-            self._holding.keep(source)
-        return self._planned[1]
+        if self._planned is None or self._planned.source != source:  # each action on a batch plans it again
+            self._planned = self._plan(end)
+            self._holding.keep(source, self._planned.plan)
+        return self._planned.parts
 
-    def _plan(self, end: dict[str, Any]) -> Sequence[InputPartition]:
+    def _plan(self, end: dict[str, Any]) -> Planned:
         stream, batch, options = end["stream"], end["batch"], self.options
         source = source_of(stream, batch)
         plan, handed_out = self._standing.do(lambda database: database.plan(source))
@@ -178,11 +188,14 @@ class StreamReader(DataSourceStreamReader, SupportsTriggerAvailableNow):
             kinds = self._ready or self._kinds()
             shared = shares(kinds, end.get("most", self._most(None)), options.partitions, batch)
         else:
-            self._standing.do(lambda database: database.extend_read(source, options.timeout_seconds))
+            self._standing.do(
+                lambda database: database.extend_read(source, options.timeout_seconds, plan=plan)
+            )
             # what they are, is written down; no kind is looked into
             again = [Take(number, "again", 1, False) for number in handed_out]
             shared = [tuple(again[task :: options.partitions]) for task in range(options.partitions)]
-        return [Part(stream, batch, plan, takes) for takes in shared if takes]
+        parts = [Part(stream, batch, plan, takes, handed_out is not None) for takes in shared if takes]
+        return Planned(source, plan, parts)
 
     def read(self, partition: InputPartition) -> Iterator[Any]:
         """Reserve parts and read them, as record batches."""
@@ -190,8 +203,9 @@ class StreamReader(DataSourceStreamReader, SupportsTriggerAvailableNow):
         stream, batch = partition.stream, partition.batch
         query, told, _ = of_query()
         # on Spark Connect the tasks of a foreachBatch are told of none: see batch_of
-        if self.options.commit == "sink" and query is not None and told is not None:
-            stream, batch = stream_of(query), told
+        ends = self.options.commit == "source"
+        if not ends and query is not None and told is not None:
+            stream, batch, ends = stream_of(query), told, True
         standing = Standing(self.options, was_there=True)
         try:
             for take in partition.takes:
@@ -200,6 +214,7 @@ class StreamReader(DataSourceStreamReader, SupportsTriggerAvailableNow):
                     "source": partition.source,
                     "plan": partition.plan,
                     "follows": take.follows,
+                    "adopt": partition.again and ends,
                 }
                 values = [stream, batch, take.number, take.kind, take.most, json.dumps(given)]
                 # whole, because a call that is lost half-way is made again
@@ -221,14 +236,17 @@ class StreamReader(DataSourceStreamReader, SupportsTriggerAvailableNow):
             return
         if self.options.commit == "source":
             self._standing.do(lambda database: database.commit_batch(end["stream"], end["batch"]))
-        elif any(self._give_back(source_of(end["stream"], end["batch"]))):
-            raise Refused(
-                'option "commit" is sink, and no write has ended the last batch: its messages go back. End it'
-                ' by writing with format("pyqueue"), in a foreachBatch with "stream" and "batch", or set'
-                ' "commit" to source'
-            )
         else:
-            self._standing.do(lambda database: database.forget(source_of(end["stream"], end["batch"])))
+            source = source_of(end["stream"], end["batch"])
+            left = any(self._standing.do(lambda database: database.extend_read(source, 0)))
+            self._standing.do(lambda database: database.forget(source))
+            # what an earlier run left goes back without a word: this one may end its batches
+            if left and self._planned is not None:
+                raise Refused(
+                    'option "commit" is sink, and no write has ended the last batch: its messages go back.'
+                    ' End it by writing with format("pyqueue"), in a foreachBatch with "stream" and "batch",'
+                    ' or set "commit" to source'
+                )
         self._committed = end["batch"]
         self._planned = None
         self._holding.let_go()
@@ -237,9 +255,6 @@ class StreamReader(DataSourceStreamReader, SupportsTriggerAvailableNow):
         """Leave: what is held and not committed goes back at once."""
         self._holding.close()
         self._standing.close()
-
-    def _give_back(self, source: str) -> tuple[int, int]:
-        return self._standing.do(lambda database: database.extend_read(source, 0))
 
 
 class RefusedReader(DataSourceStreamReader):

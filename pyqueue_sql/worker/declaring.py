@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, cast
 
 from pyqueue_sql.calls import dialect
 from pyqueue_sql.calls.options import ScheduleOptions
@@ -44,4 +44,8 @@ def _schedule(queue: Queue[Any], kind: str, cron: str, time_zone: str | None) ->
     options: ScheduleOptions = {"cron": cron}
     if time_zone is not None:
         options["time_zone"] = time_zone
+    if there is not None:  # only its times are for the task to say
+        log.warning("schedule %s has other times now: %s", kind, cron, extra={"kind": kind})
+        options.update(cast("ScheduleOptions", there.push_options))
+        options.update({"catch_up": there.catch_up, "paused": there.paused, "until": there.until})
     queue.schedule(kind, kind, None, **options)

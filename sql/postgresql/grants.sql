@@ -238,7 +238,7 @@ revoke all on function
     queue_stage_publish(jsonb, jsonb),
     queue_stream_commit(text, bigint, jsonb),
     queue_stream_done(text, bigint),
-    queue_stream_extend(text, double precision),
+    queue_stream_extend(text, double precision, jsonb),
     queue_stream_forget(text),
     queue_stream_plan(text),
     queue_stream_ready(text),
@@ -290,7 +290,7 @@ begin
             queue_stream_ready(text),
             queue_stream_renew(text, bigint),
             queue_stream_reserve(text, bigint, integer, text, integer, jsonb),
-            queue_stream_extend(text, double precision),
+            queue_stream_extend(text, double precision, jsonb),
             queue_stream_forget(text),
             queue_stream_done(text, bigint),
             queue_stream_commit(text, bigint, jsonb)

@@ -580,7 +580,7 @@ def test_a_batch_that_was_read_after_the_snapshot_is_extended_and_ended_whole(
         options = json.dumps({"failed": [{"receipt": failed}]})
 
         def end(one: Session, kind: str = kind, options: str = options) -> Any:
-            [extended] = one.answer("queue_stream_extend", f"{kind}/1", "60")
+            [extended] = one.answer("queue_stream_extend", f"{kind}/1", "60", None)
             [done] = one.answer("queue_stream_commit", kind, "1", options)
             return extended, done
 

@@ -161,7 +161,7 @@ OF_OTHERS: dict[str, Made] = {
     "stream_reserve more": lambda s, _: s.answer("queue_stream_reserve", "b", "3", "0", "plain.b", "9", None),
     "stream_commit": lambda s, _: s.answer("queue_stream_commit", "b", "2", '{"keep": true}'),
     "stream_renew": lambda s, _: s.answer("queue_stream_renew", "b", "2"),
-    "stream_extend": lambda s, _: s.answer("queue_stream_extend", "2.b", "100"),
+    "stream_extend": lambda s, _: s.answer("queue_stream_extend", "2.b", "100", None),
     "stream_forget": lambda s, _: s.answer("queue_stream_forget", "1.b"),
 }
 ALL: dict[str, Made] = {

@@ -128,7 +128,7 @@ DEFINE = [
     "roles",
 ]
 RESERVE = ["timeout_seconds", "where"]
-SOURCE = ["source", "plan", "follows"]
+SOURCE = ["source", "plan", "follows", "adopt"]
 COMMIT = ["parts", "failed", "whole", "keep", "run", "job"]
 GROUP = ["close", "members", "on_dead", "fail_kind", "key", "priority", "delay_seconds", "keep_seconds"]
 SCHEDULE = [
@@ -232,7 +232,7 @@ ROUTINES = [
         "queue_stream_reserve",
         [text("st"), number("7"), number("0"), KIND, number("1", True), options(*RESERVE, *SOURCE)],
     ),
-    Routine("queue_stream_extend", [text("stream/1"), number("0.5")]),
+    Routine("queue_stream_extend", [text("stream/1"), number("0.5"), options("plan")]),
     Routine("queue_stream_plan", [text("source")]),
     Routine("queue_stream_renew", [text("stream"), number("1")]),
     Routine("queue_stream_forget", [text("stream/1")]),

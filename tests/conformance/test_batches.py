@@ -53,8 +53,11 @@ def plan(queue: Session, source: str = "reader/1") -> tuple[int, list[int] | Non
     return int(str(answer["plan"])), None if parts is None else json.loads(parts)
 
 
-def extend(queue: Session, seconds: float, source: str = "reader/1") -> tuple[str | None, str | None]:
-    [answer] = queue.answer("queue_stream_extend", source, str(seconds))
+def extend(
+    queue: Session, seconds: float, source: str = "reader/1", **options: Any
+) -> tuple[str | None, str | None]:
+    given = json.dumps(options) if options else None
+    [answer] = queue.answer("queue_stream_extend", source, str(seconds), given)
     return answer["extended"], answer["lost"]
 
 
@@ -574,8 +577,8 @@ def test_readers_ask_whether_a_batch_would_find_anything(queue: Session, clock: 
         (("queue_stream_plan", None), InvalidParameter, "source"),
         (("queue_stream_renew", "", "1"), InvalidParameter, "stream"),
         (("queue_stream_renew", "r", None), InvalidParameter, "batch"),
-        (("queue_stream_extend", "r", "-1"), InvalidParameter, "seconds"),
-        (("queue_stream_extend", None, "1"), InvalidParameter, "source"),
+        (("queue_stream_extend", "r", "-1", None), InvalidParameter, "seconds"),
+        (("queue_stream_extend", None, "1", None), InvalidParameter, "source"),
         (("queue_stream_done", "r", "-1"), InvalidParameter, "batch"),
         (("queue_stream_commit", "r", None, None), InvalidParameter, "batch"),
         (("queue_stream_commit", "r", "1", '{"x": 1}'), InvalidOption, "x"),
@@ -757,6 +760,43 @@ def test_a_commit_ends_its_own_batch_and_forgets_those_before(queue: Session) ->
     assert state(queue, "mail", "a") == "reserved"
     assert extend(queue, 60) == ("0", "0")
     assert (plan(queue), plan(queue, "other/1")) == ((1, None), (2, None))
+
+
+def test_who_planned_a_read_before_another_keeps_and_gives_back_nothing_of_it(
+    queue: Session, clock: Clock
+) -> None:
+    push(queue, "a", "b")
+    first, _ = plan(queue)
+    assert of(reserve(queue, 1, most=1, plan=first, source="reader/1", timeout_seconds=60)) == ["a"]
+    assert extend(queue, 60, plan=first) == ("1", "0")
+    assert plan(queue) == (first + 1, [0])
+    assert extend(queue, 0, plan=first) == ("0", "0")
+    assert state(queue, "mail", "a") == "reserved"
+    clock.advance(30)
+    assert extend(queue, 60, plan=first + 1) == ("1", "0")
+    clock.advance(59)
+    assert state(queue, "mail", "a") == "reserved"
+
+
+def test_who_ends_a_batch_in_another_way_than_before_has_what_it_held(queue: Session) -> None:
+    push(queue, "a", "b")
+    assert of(reserve(queue, 1, most=1, source="r")) == ["a"]
+    for adopt in ("false", "true"):
+        given = f'{{"source": "r", "adopt": {adopt}}}'
+        [one] = queue.answer("queue_stream_reserve", "query", "5", "0", "mail", "1", given)
+        assert one["p_key"] == "a"
+    assert commit(queue, 1)["acked"] == "0"
+    assert state(queue, "mail", "a") == "reserved"
+    assert queue.answer("queue_stream_commit", "query", "5", None)[0]["acked"] == "1"
+
+
+def test_what_is_forgotten_is_given_back_by_nobody(queue: Session) -> None:
+    push(queue, "a", "b")
+    assert of(reserve(queue, 1, most=1)) == ["a"]
+    assert queue.answer("queue_stream_forget", "reader/1") == [{"forgotten": "0"}]
+    assert (extend(queue, 0), plan(queue)) == (("0", "0"), (1, None))
+    assert state(queue, "mail", "a") == "reserved"
+    assert of(reserve(queue, 1, most=1)) == ["b"]
 
 
 def test_a_batch_holds_permits_as_long_as_its_messages(queue: Session, clock: Clock) -> None:

@@ -179,7 +179,7 @@ def calls(queue: Session) -> Iterator[tuple[str, Arguments]]:
         yield "queue_stream_ready", ("k",)
         yield "queue_stream_reserve", ("stream", "0", "0", "k", "10", None)
         yield "queue_stream_renew", ("stream", "0")
-        yield "queue_stream_extend", ("stream/0", "5")
+        yield "queue_stream_extend", ("stream/0", "5", None)
         yield "queue_stream_commit", ("stream", "0", None)
         yield "queue_stream_done", ("stream", "0")
         yield "queue_stream_forget", ("stream/0",)

@@ -378,7 +378,7 @@ def test_seconds_are_bound_as_whatever_number_a_client_has(
         assert found.scheduled_at == until
     assert list(queue.call("queue_wait", '"nothing"', 1e-05 if seconds == 2 else seconds)) == []
     queue.raw("queue_stream_reserve", "s", "1", "0", "mail", "1", None)
-    assert [tuple(row) for row in queue.call("queue_stream_extend", "s/1", seconds)] == [(0, 0)]
+    assert [tuple(row) for row in queue.call("queue_stream_extend", "s/1", seconds, None)] == [(0, 0)]
 
 
 FEATURES: dict[str, dict[str, Any]] = {

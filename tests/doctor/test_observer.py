@@ -48,6 +48,13 @@ def test_nothing_that_it_can_read_has_a_secret_in_it(
         assert SECRET in str(look.rows("select payload, headers from delayed_queue"))
 
 
+def test_it_knows_whether_it_sees_the_sessions_of_others(observer: str, watched: Watched) -> None:
+    for url, sees in ((observer, False), (watched.url, True)):
+        with open_look(url) as look:
+            assert look.sees_sessions() is sees
+            assert look.overview().sees_sessions is sees
+
+
 @each(
     "text_",
     [

@@ -170,6 +170,40 @@ def test_a_batch_that_no_write_ends_is_an_error_and_goes_back_at_once(
     assert numbers(queue, "mail") == list(range(5))
 
 
+def test_a_query_none_of_whose_writes_ended_its_batch_is_started_again_with_one_that_does(
+    spark: SparkSession, queue: Session, where: dict[str, str], folder: str
+) -> None:
+    fill(queue, 5)
+    with pytest.raises(Exception, match="no write has ended the last batch"):
+        run(stream(spark, where, commit="sink"), folder, lambda frame, _: frame.show())
+    run(stream(spark, where, commit="sink"), folder, lambda frame, batch: onwards(frame, where, batch))
+    assert numbers(queue) == list(range(5))
+    assert sum(one.total for one in queue.stats("mail")) == 0
+
+
+@pytest.mark.parametrize(("before", "after"), [("source", "sink"), ("sink", "source")])
+def test_a_batch_under_way_is_ended_by_whoever_is_to_end_it_now(
+    spark: SparkSession, queue: Session, where: dict[str, str], folder: str, before: str, after: str
+) -> None:
+    fill(queue, 10)
+
+    def dies(frame: DataFrame, _: int) -> None:
+        frame.count()
+        raise ValueError("on purpose")
+
+    with pytest.raises(Exception, match="on purpose"):
+        run(stream(spark, where, commit=before), folder, dies)
+    found = stream(spark, where, commit=after).select(
+        F.lit("next").alias("p_kind"), F.lit(None).cast("string").alias("p_key"), "payload"
+    )
+    found.writeStream.format("pyqueue").options(**where).option("checkpointLocation", folder).trigger(
+        availableNow=True
+    ).start().awaitTermination()
+    assert numbers(queue) == list(range(10))
+    [stats] = queue.stats("mail")
+    assert (stats.total, stats.acked_total) == (0, 10)
+
+
 def test_a_query_that_fails_gives_back_what_it_holds_at_once(
     spark: SparkSession, queue: Session, where: dict[str, str], folder: str
 ) -> None:

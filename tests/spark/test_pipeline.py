@@ -8,6 +8,7 @@ import pytest
 from pyspark.errors import PySparkException
 from pyspark.sql import functions as F  # noqa: N812
 
+from pyqueue_sql import InvalidParameter
 from pyqueue_sql.spark.pipeline import SLOW, STARTS, Pipeline, Station, and_again
 from tests.conformance.steps import drain, state
 from tests.spark.test_write import forget_commit
@@ -95,6 +96,27 @@ def test_what_fails_comes_back_and_is_done_in_the_end(
     Pipeline("test", [Station("in", once_more, to=("out",))]).run(spark, where["url"], folder, once=True)
     assert sorted(one.key for one in drain(queue, "out")) == ["k0", "k1", "k2", "k3"]
     assert state(queue, "in.dead", "k4") == "ready"
+
+
+@pytest.mark.servers("postgresql")
+def test_a_station_says_when_its_messages_come_and_names_no_column_that_is_none(
+    spark: SparkSession, queue: Session, where: dict[str, str], folder: str
+) -> None:
+    queue.push("in", "k", 1)
+
+    def later(messages: DataFrame) -> DataFrame:
+        return messages.withColumn("scheduled_at", F.lit("2099-01-01T00:00:00").cast("timestamp"))
+
+    Pipeline("test", [Station("in", later, to=("out",))]).run(spark, where["url"], folder, once=True)
+    assert state(queue, "out", "k") == "scheduled"
+    typing_error = Station("in", lambda messages: messages.withColumn("delay_second", F.lit(1)), to=("out",))
+    given = spark.createDataFrame(
+        [],
+        "p_kind string, p_key string, payload string, payload_bytes binary, headers string, priority int,"
+        " attempts int, created_at timestamp, reserved_at timestamp, receipt string",
+    )
+    with pytest.raises(InvalidParameter, match='column "delay_second" of in: must be one of p_kind'):
+        typing_error.result(given)
 
 
 @pytest.mark.servers("postgresql")

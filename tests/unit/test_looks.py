@@ -40,7 +40,7 @@ def test_every_number_of_a_look_is_its_metric() -> None:
     workers = (WORKER, replace(WORKER, upkeep=False), replace(WORKER, alive=False))
     ages = (21.0, None, 22.0, 20.0)
     blockers = tuple(Blocker("session", "1", None, None, None, seconds) for seconds in ages)
-    seen = Overview(NOW, (kind,), False, workers, (Line("smtp", 31, 32, 33),), blockers, Dead(41, None))
+    seen = Overview(NOW, (kind,), False, workers, (Line("smtp", 31, 32, 33),), blockers, Dead(41, None), True)
     families = [
         *collector._of_kinds(seen),  # pyright: ignore[reportPrivateUsage]
         *collector._of_workers(seen),  # pyright: ignore[reportPrivateUsage]
@@ -75,6 +75,8 @@ def test_every_number_of_a_look_is_its_metric() -> None:
         ("oldest_transaction_seconds",): 22,
         ("dead_rows",): 41,
     }
+    [oldest, _] = collector._of_server(replace(seen, sees_sessions=False))  # pyright: ignore[reportPrivateUsage]
+    assert oldest.samples == []
 
 
 def test_rates_are_of_what_ended_since_the_last_look() -> None:

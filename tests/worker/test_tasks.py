@@ -181,6 +181,20 @@ def test_cron_of_the_decorator_is_a_schedule_that_a_start_leaves_alone(
     assert queue.schedules()[0].catch_up == "skip", "what is there as it should be is left alone"
     started("0 4 * * *", seen)
     assert [one.rule["cron"] for one in queue.schedules()] == ["0 4 * * *"]
+    queue.schedule(
+        "nightly",
+        "nightly",
+        None,
+        cron="0 4 * * *",
+        time_zone="+02:00",
+        catch_up="skip",
+        paused=True,
+        priority=7,
+    )
+    started("0 5 * * *", [])
+    [last] = queue.schedules()
+    assert (last.rule["cron"], last.catch_up, last.paused) == ("0 5 * * *", "skip", True), "the rest stays"
+    assert last.push_options == {"priority": 7}
     queue.push("nightly", "now")
     started("0 4 * * *", seen)
     assert seen == [None]

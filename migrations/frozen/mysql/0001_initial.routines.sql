@@ -8992,7 +8992,7 @@ in_stream: what names the reader, 1 to 200 characters; its first 160 and the bat
 in_batch: the number of the batch, they only go up.
 in_part: the part of it, from 0.
 in_kind and in_max_messages: those of queue_reserve.
-in_options: those of queue_reserve, and three more.
+in_options: those of queue_reserve, and four more.
 - timeout_seconds: how long the hold lasts. Allowed: 0.001 to 31536000 (a year). Default: timeout_seconds of the kind,
   300.
 - where: takes only messages that contain this object, as in queue_reserve. Allowed: an object of at most 16 values.
@@ -9002,6 +9002,8 @@ in_options: those of queue_reserve, and three more.
 - plan: what queue_stream_plan returned for it. The call is refused where the read was planned again since. Allowed: a
   number. Default: none.
 - follows: a part that goes on where the one before it was full, and is empty where it wasn''t. Allowed: true, false.
+  Default: false.
+- adopt: what an earlier run was handed out for another stream or batch is of these from now on. Allowed: true, false.
   Default: false.
 Result: that of queue_reserve; where the batch is committed already what it has kept, see queue_stream_commit.
 Errors: PQ007 for a kind that is for others. PQ001 for stream, batch, part, kind and max_messages, PQ002 for options,
@@ -9014,7 +9016,7 @@ begin
     begin declare v_own boolean; declare v_tries int default 0; again: loop begin
         declare v_now, v_entry, v_plan, v_newest bigint;
         declare v_number int;
-        declare v_sealed, v_follows, v_new, v_done, v_wanted boolean default false;
+        declare v_sealed, v_follows, v_adopts, v_new, v_done, v_wanted boolean default false;
         declare v_options, v_receipts, v_entries, v_kinds longtext character set utf8mb4;
         declare v_seed varchar(64) character set ascii;
         declare continue handler for not found begin end;
@@ -9030,7 +9032,8 @@ begin
             call _queue_text(in_options, 'source', v_source);
             call _queue_integer(in_options, 'plan', 1, 9223372036854775807, v_plan);
             call _queue_boolean(in_options, 'follows', v_follows);
-            set v_options = json_remove(in_options, '$.source', '$.plan', '$.follows');
+            call _queue_boolean(in_options, 'adopt', v_adopts);
+            set v_options = json_remove(in_options, '$.source', '$.plan', '$.follows', '$.adopt');
         else
             set v_options = in_options;
         end if;
@@ -9086,6 +9089,10 @@ begin
                 update queue_stream_part p set p.receipts = v_receipts, p.handed = json_length(v_receipts)
                 where p.source = v_source and p.part = in_part;
             else
+                if v_adopts then
+                    update queue_stream_part p set p.stream = in_stream, p.batch = in_batch
+                    where p.source = v_source and p.part = in_part;
+                end if;
                 -- what somebody else has by now isn't handed out; it stays written down, since an earlier try may have
                 -- had it
                 select p.receipts into v_receipts from queue_stream_part p
@@ -9136,19 +9143,23 @@ begin
     select v_lost as lost;
 end;
 --;
--- calls: _queue_check_kind, _queue_check_seconds, _queue_extend_with_permits, _queue_lock, _queue_stream_held,
---     queue_now
+-- calls: _queue_check_kind, _queue_check_options, _queue_check_seconds, _queue_extend_with_permits, _queue_integer,
+--     _queue_lock, _queue_stream_held, queue_now
 drop procedure if exists queue_stream_extend;
 --;
-create procedure queue_stream_extend(in in_source text character set utf8mb4 collate /*!80017 utf8mb4_0900_bin *//*M!100600 utf8mb4_nopad_bin */, in in_seconds double)
+create procedure queue_stream_extend(in in_source text character set utf8mb4 collate /*!80017 utf8mb4_0900_bin *//*M!100600 utf8mb4_nopad_bin */, in in_seconds double,
+    in in_options longtext character set utf8mb4)
     comment 'Keeps the holds of a read: queue_extend for every message that it was handed out. With 0 seconds they go to
 whoever asks first, the read itself if it is done again before anybody else comes.
 in_source: as in queue_stream_reserve. in_seconds: 0 to a year (31536000), from now.
+in_options: what else is to be known.
+- plan: the number that queue_stream_plan answered. Where the read was planned again since, nothing happens: it is for
+  others to keep. Allowed: 1 or more. Default: whichever it is.
 Result: extended and lost: how many messages; none of both once the batch is committed.
-Errors: PQ001 for source and seconds.
+Errors: PQ001 for source and seconds, PQ002 for options.
 Locks: the messages, in the order of their entries.'
 begin
-    declare v_now, v_until, v_extended bigint;
+    declare v_now, v_until, v_extended, v_plan, v_newest bigint;
     declare v_number int;
     declare v_list, v_slots longtext character set utf8mb4;
     declare v_outcomes longtext character set ascii;
@@ -9160,8 +9171,14 @@ begin
         call _queue_check_kind(in_source, 230, 'source');
         call _queue_check_seconds(in_seconds);
         set v_until = v_now + cast(round(in_seconds * 1000000) as signed);
+        call _queue_check_options(in_options, 'plan', 'options');
+        call _queue_integer(in_options, 'plan', 1, 9223372036854775807, v_plan);
         call _queue_stream_held(in_source, null, null, v_list, v_number);
         call _queue_lock(v_list);
+        select max(l.plan) into v_newest from queue_stream_plan l where l.source = in_source;
+        if not coalesce(v_plan, v_newest) <=> v_newest then
+            set v_list = '[]', v_number = 0;
+        end if;
         select coalesce(sum(q.semaphores is null), 0) into v_extended
         from json_table(v_list, '$[*]'
             columns (entry bigint path '$[0]', secret char(32) character set utf8mb4 path '$[1]')) r
@@ -9309,14 +9326,15 @@ begin
 end;
 --;
 -- calls: _queue_check_kind
--- changes: queue_stream_kept
+-- changes: queue_stream_kept, queue_stream_part, queue_stream_plan
 drop procedure if exists queue_stream_forget;
 --;
 create procedure queue_stream_forget(in in_source text character set utf8mb4 collate /*!80017 utf8mb4_0900_bin *//*M!100600 utf8mb4_nopad_bin */)
-    comment 'Forgets what queue_stream_commit has kept of a read: whoever reads has noted himself that the batch is
-done, and will not ask for it again.
+    comment 'Forgets a read: what it was handed out, and what queue_stream_commit has kept of it. For whoever reads,
+and has noted himself that the batch is done, or has given back what he held: he will not ask for it again. What is
+held stays held.
 in_source: the read, as in queue_stream_plan, 1 to 230 characters.
-Result: forgotten: how many messages.
+Result: forgotten: how many messages were kept.
 Errors: PQ001 for source.
 Locks: the rows.'
 begin
@@ -9328,6 +9346,8 @@ begin
         call _queue_check_kind(in_source, 230, 'source');
         delete k from queue_stream_kept k where k.source = in_source;
         set v_forgotten = row_count();
+        delete p from queue_stream_part p where p.source = in_source;
+        delete l from queue_stream_plan l where l.source = in_source;
         call _queue_commit(v_own);
         leave again;
     end; end loop; end;

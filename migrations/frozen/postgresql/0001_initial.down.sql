@@ -73,7 +73,7 @@ drop function queue_stream_commit(text, bigint, jsonb);
 --;
 drop function queue_stream_done(text, bigint);
 --;
-drop function queue_stream_extend(text, double precision);
+drop function queue_stream_extend(text, double precision, jsonb);
 --;
 drop function queue_stream_renew(text, bigint);
 --;

@@ -7816,6 +7816,7 @@ declare
     v_newest bigint;
     v_sealed boolean := false;
     v_follows boolean;
+    v_adopts boolean;
 begin
     perform _queue_check_batch('stream', in_stream, in_batch);
     if in_part >= 0 is not true then
@@ -7835,6 +7836,7 @@ begin
         where p.source = v_source and p.part = in_part));
     v_plan := _queue_integer(in_options, 'plan', 1::bigint, 9223372036854775807);
     v_follows := coalesce(_queue_boolean(in_options, 'follows'), false);
+    v_adopts := _queue_boolean(in_options, 'adopt');
     if exists (select from queue_stage_done d where d.query = in_stream and d.batch >= in_batch) then
         return query
             select k.p_kind, k.p_key, k.payload, k.payload_bytes, k.headers, k.priority, k.scheduled_at,
@@ -7861,7 +7863,7 @@ begin
                     select m.*
                     from queue_reserve(in_kind, left(in_stream, 160) || '/' || in_batch || '/' || in_part,
                         in_max_messages, case jsonb_typeof(in_options)
-                        when 'object' then in_options - '{source,plan,follows}'::text[] else in_options end) m),
+                        when 'object' then in_options - '{source,plan,follows,adopt}'::text[] else in_options end) m),
                 p as (
                     update queue_stream_part p
                     set receipts = (select coalesce(jsonb_agg(r.receipt), '[]') from r),
@@ -7870,6 +7872,10 @@ begin
                 select r.* from r;
             return;
         end if;
+    end if;
+    if v_adopts then
+        update queue_stream_part p set stream = in_stream, batch = in_batch
+        where p.source = v_source and p.part = in_part and (p.stream <> in_stream or p.batch <> in_batch);
     end if;
     -- what somebody else has by now isn't handed out; it stays written down, since an earlier try may have had it
     return query
@@ -7890,7 +7896,7 @@ in_stream: what names the reader, 1 to 200 characters; its first 160 and the bat
 in_batch: the number of the batch, they only go up.
 in_part: the part of it, from 0.
 in_kind and in_max_messages: those of queue_reserve.
-in_options: those of queue_reserve, and three more.
+in_options: those of queue_reserve, and four more.
 - timeout_seconds: how long the hold lasts. Allowed: 0.001 to 31536000 (a year). Default: timeout_seconds of the kind,
   300.
 - where: takes only messages that contain this object, as in queue_reserve. Allowed: an object of at most 16 values.
@@ -7900,6 +7906,8 @@ in_options: those of queue_reserve, and three more.
 - plan: what queue_stream_plan returned for it. The call is refused where the read was planned again since. Allowed: a
   number. Default: none.
 - follows: a part that goes on where the one before it was full, and is empty where it wasn't. Allowed: true, false.
+  Default: false.
+- adopt: what an earlier run was handed out for another stream or batch is of these from now on. Allowed: true, false.
   Default: false.
 Result: that of queue_reserve; where the batch is committed already what it has kept, see queue_stream_commit.
 Errors: PQ007 for a kind that is for others. PQ001 for stream, batch, part, kind and max_messages, PQ002 for options,
@@ -7924,22 +7932,33 @@ Result: lost: how many messages.
 Errors: PQ001 for stream and batch.
 Locks: the parts in which something was lost.$$;
 --;
--- calls: _queue_check_kind, _queue_check_seconds, _queue_extend_with_permits, _queue_stream_held, _queue_wake,
---     queue_now
+-- calls: _queue_check_kind, _queue_check_options, _queue_check_seconds, _queue_extend_with_permits, _queue_integer,
+--     _queue_stream_held, _queue_wake, queue_now
 -- changes: delayed_queue
-create or replace function queue_stream_extend(in_source text, in_seconds double precision, out extended bigint,
-    out lost bigint)
+create or replace function queue_stream_extend(in_source text, in_seconds double precision,
+    in_options jsonb default null, out extended bigint, out lost bigint)
     language plpgsql
     security definer set search_path from current set plan_cache_mode = force_generic_plan
     set enable_seqscan = off set enable_hashjoin = off as $$
 declare
     v_now constant bigint := queue_now();
+    v_plan bigint;
     v_held record;
     v_kinds text[];
 begin
     perform _queue_check_kind(in_source, 230, 'source');
     perform _queue_check_seconds(in_seconds);
+    perform _queue_check_options(in_options, '{plan}'::text[], 'options');
+    v_plan := _queue_integer(in_options, 'plan', 1::bigint, 9223372036854775807);
     v_held := _queue_stream_held(in_source, null, null::bigint);
+    if v_plan is not null then
+        perform q.entry from delayed_queue q where q.entry = any (v_held.entries) order by q.entry + 0 for update;
+        if v_plan is distinct from (select l.plan from queue_stream_plan l where l.source = in_source) then
+            extended := 0;
+            lost := 0;
+            return;
+        end if;
+    end if;
     with u as (
         update delayed_queue q set scheduled_at = v_now + (in_seconds * 1000000)::bigint
         from unnest(v_held.entries, v_held.secrets) r (entry, secret)
@@ -7957,12 +7976,15 @@ begin
     lost := cardinality(v_held.entries) - extended;
 end $$;
 --;
-comment on function queue_stream_extend(text, double precision) is
+comment on function queue_stream_extend(text, double precision, jsonb) is
 $$Keeps the holds of a read: queue_extend for every message that it was handed out. With 0 seconds they go to whoever
 asks first, the read itself if it is done again before anybody else comes.
 in_source: as in queue_stream_reserve. in_seconds: 0 to a year (31536000), from now.
+in_options: what else is to be known.
+- plan: the number that queue_stream_plan answered. Where the read was planned again since, nothing happens: it is for
+  others to keep. Allowed: 1 or more. Default: whichever it is.
 Result: extended and lost: how many messages; none of both once the batch is committed.
-Errors: PQ001 for source and seconds.
+Errors: PQ001 for source and seconds, PQ002 for options.
 Locks: the messages, in the order of their entries.$$;
 --;
 -- calls: _queue_check_batch
@@ -8069,7 +8091,7 @@ Locks: the row of the stream, then the messages, in the order of their entries, 
 Where the idea comes from: a consumer's offsets and a producer's messages in one transaction, as Kafka has it.$$;
 --;
 -- calls: _queue_check_kind
--- changes: queue_stream_kept
+-- changes: queue_stream_kept, queue_stream_part, queue_stream_plan
 create or replace function queue_stream_forget(in_source text, out forgotten bigint)
     language plpgsql
     security definer set search_path from current set plan_cache_mode = force_generic_plan
@@ -8078,13 +8100,15 @@ begin
     perform _queue_check_kind(in_source, 230, 'source');
     delete from queue_stream_kept k where k.source = in_source;
     get diagnostics forgotten = row_count;
+    delete from queue_stream_part p where p.source = in_source;
+    delete from queue_stream_plan l where l.source = in_source;
 end $$;
 --;
 comment on function queue_stream_forget(text) is
-$$Forgets what queue_stream_commit has kept of a read: whoever reads has noted himself that the batch is done, and will
-not ask for it again.
+$$Forgets a read: what it was handed out, and what queue_stream_commit has kept of it. For whoever reads, and has noted
+himself that the batch is done, or has given back what he held: he will not ask for it again. What is held stays held.
 in_source: the read, as in queue_stream_plan, 1 to 230 characters.
-Result: forgotten: how many messages.
+Result: forgotten: how many messages were kept.
 Errors: PQ001 for source.
 Locks: the rows.$$;
 --;
@@ -9541,7 +9565,7 @@ revoke all on function
     queue_stage_publish(jsonb, jsonb),
     queue_stream_commit(text, bigint, jsonb),
     queue_stream_done(text, bigint),
-    queue_stream_extend(text, double precision),
+    queue_stream_extend(text, double precision, jsonb),
     queue_stream_forget(text),
     queue_stream_plan(text),
     queue_stream_ready(text),
@@ -9593,7 +9617,7 @@ begin
             queue_stream_ready(text),
             queue_stream_renew(text, bigint),
             queue_stream_reserve(text, bigint, integer, text, integer, jsonb),
-            queue_stream_extend(text, double precision),
+            queue_stream_extend(text, double precision, jsonb),
             queue_stream_forget(text),
             queue_stream_done(text, bigint),
             queue_stream_commit(text, bigint, jsonb)

@@ -1,14 +1,18 @@
--- calls: _queue_check_kind, _queue_check_seconds, _queue_extend_with_permits, _queue_lock, _queue_stream_held,
---     queue_now
-create procedure queue_stream_extend(in in_source text collate exact, in in_seconds double)
+-- calls: _queue_check_kind, _queue_check_options, _queue_check_seconds, _queue_extend_with_permits, _queue_integer,
+--     _queue_lock, _queue_stream_held, queue_now
+create procedure queue_stream_extend(in in_source text collate exact, in in_seconds double,
+    in in_options longtext character set utf8mb4)
     comment 'Keeps the holds of a read: queue_extend for every message that it was handed out. With 0 seconds they go to
 whoever asks first, the read itself if it is done again before anybody else comes.
 in_source: as in queue_stream_reserve. in_seconds: 0 to a year (31536000), from now.
+in_options: what else is to be known.
+- plan: the number that queue_stream_plan answered. Where the read was planned again since, nothing happens: it is for
+  others to keep. Allowed: 1 or more. Default: whichever it is.
 Result: extended and lost: how many messages; none of both once the batch is committed.
-Errors: PQ001 for source and seconds.
+Errors: PQ001 for source and seconds, PQ002 for options.
 Locks: the messages, in the order of their entries.'
 begin
-    declare v_now, v_until, v_extended bigint;
+    declare v_now, v_until, v_extended, v_plan, v_newest bigint;
     declare v_number int;
     declare v_list, v_slots longtext character set utf8mb4;
     declare v_outcomes longtext character set ascii;
@@ -17,8 +21,14 @@ begin
         call _queue_check_kind(in_source, 230, 'source');
         call _queue_check_seconds(in_seconds);
         set v_until = v_now + cast(round(in_seconds * 1000000) as signed);
+        call _queue_check_options(in_options, 'plan', 'options');
+        call _queue_integer(in_options, 'plan', 1, 9223372036854775807, v_plan);
         call _queue_stream_held(in_source, null, null, v_list, v_number);
         call _queue_lock(v_list);
+        select max(l.plan) into v_newest from queue_stream_plan l where l.source = in_source;
+        if not coalesce(v_plan, v_newest) <=> v_newest then
+            set v_list = '[]', v_number = 0;
+        end if;
         select coalesce(sum(q.semaphores is null), 0) into v_extended
         from json_table(v_list, '$[*]'
             columns (entry bigint path '$[0]', secret char(32) character set utf8mb4 path '$[1]')) r

@@ -1,10 +1,11 @@
 -- calls: _queue_check_kind
--- changes: queue_stream_kept
+-- changes: queue_stream_kept, queue_stream_part, queue_stream_plan
 create procedure queue_stream_forget(in in_source text collate exact)
-    comment 'Forgets what queue_stream_commit has kept of a read: whoever reads has noted himself that the batch is
-done, and will not ask for it again.
+    comment 'Forgets a read: what it was handed out, and what queue_stream_commit has kept of it. For whoever reads,
+and has noted himself that the batch is done, or has given back what he held: he will not ask for it again. What is
+held stays held.
 in_source: the read, as in queue_stream_plan, 1 to 230 characters.
-Result: forgotten: how many messages.
+Result: forgotten: how many messages were kept.
 Errors: PQ001 for source.
 Locks: the rows.'
 begin
@@ -13,6 +14,8 @@ begin
         call _queue_check_kind(in_source, 230, 'source');
         delete k from queue_stream_kept k where k.source = in_source;
         set v_forgotten = row_count();
+        delete p from queue_stream_part p where p.source = in_source;
+        delete l from queue_stream_plan l where l.source = in_source;
     end atomic;
     select v_forgotten as forgotten;
 end;

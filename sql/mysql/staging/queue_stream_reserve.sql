@@ -10,7 +10,7 @@ in_stream: what names the reader, 1 to 200 characters; its first 160 and the bat
 in_batch: the number of the batch, they only go up.
 in_part: the part of it, from 0.
 in_kind and in_max_messages: those of queue_reserve.
-in_options: those of queue_reserve, and three more.
+in_options: those of queue_reserve, and four more.
 - timeout_seconds: how long the hold lasts. Allowed: 0.001 to 31536000 (a year). Default: timeout_seconds of the kind,
   300.
 - where: takes only messages that contain this object, as in queue_reserve. Allowed: an object of at most 16 values.
@@ -20,6 +20,8 @@ in_options: those of queue_reserve, and three more.
 - plan: what queue_stream_plan returned for it. The call is refused where the read was planned again since. Allowed: a
   number. Default: none.
 - follows: a part that goes on where the one before it was full, and is empty where it wasn''t. Allowed: true, false.
+  Default: false.
+- adopt: what an earlier run was handed out for another stream or batch is of these from now on. Allowed: true, false.
   Default: false.
 Result: that of queue_reserve; where the batch is committed already what it has kept, see queue_stream_commit.
 Errors: PQ007 for a kind that is for others. PQ001 for stream, batch, part, kind and max_messages, PQ002 for options,
@@ -32,7 +34,7 @@ begin
     begin atomic
         declare v_now, v_entry, v_plan, v_newest bigint;
         declare v_number int;
-        declare v_sealed, v_follows, v_new, v_done, v_wanted boolean default false;
+        declare v_sealed, v_follows, v_adopts, v_new, v_done, v_wanted boolean default false;
         declare v_options, v_receipts, v_entries, v_kinds longtext character set utf8mb4;
         declare v_seed varchar(64) character set ascii;
         declare continue handler for not found begin end;
@@ -45,7 +47,8 @@ begin
             call _queue_text(in_options, 'source', v_source);
             call _queue_integer(in_options, 'plan', 1, 9223372036854775807, v_plan);
             call _queue_boolean(in_options, 'follows', v_follows);
-            set v_options = json_remove(in_options, '$.source', '$.plan', '$.follows');
+            call _queue_boolean(in_options, 'adopt', v_adopts);
+            set v_options = json_remove(in_options, '$.source', '$.plan', '$.follows', '$.adopt');
         else
             set v_options = in_options;
         end if;
@@ -101,6 +104,10 @@ begin
                 update queue_stream_part p set p.receipts = v_receipts, p.handed = json_length(v_receipts)
                 where p.source = v_source and p.part = in_part;
             else
+                if v_adopts then
+                    update queue_stream_part p set p.stream = in_stream, p.batch = in_batch
+                    where p.source = v_source and p.part = in_part;
+                end if;
                 -- what somebody else has by now isn't handed out; it stays written down, since an earlier try may have
                 -- had it
                 select p.receipts into v_receipts from queue_stream_part p

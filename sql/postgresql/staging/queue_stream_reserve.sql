@@ -16,6 +16,7 @@ declare
     v_newest bigint;
     v_sealed boolean := false;
     v_follows boolean;
+    v_adopts boolean;
 begin
     perform _queue_check_batch('stream', in_stream, in_batch);
     if in_part >= 0 is not true then
@@ -35,6 +36,7 @@ begin
         where p.source = v_source and p.part = in_part));
     v_plan := _queue_integer(in_options, 'plan', 1::bigint, 9223372036854775807);
     v_follows := coalesce(_queue_boolean(in_options, 'follows'), false);
+    v_adopts := _queue_boolean(in_options, 'adopt');
     if exists (select from queue_stage_done d where d.query = in_stream and d.batch >= in_batch) then
         return query
             select k.p_kind, k.p_key, k.payload, k.payload_bytes, k.headers, k.priority, k.scheduled_at,
@@ -61,7 +63,7 @@ begin
                     select m.*
                     from queue_reserve(in_kind, left(in_stream, 160) || '/' || in_batch || '/' || in_part,
                         in_max_messages, case jsonb_typeof(in_options)
-                        when 'object' then in_options - '{source,plan,follows}'::text[] else in_options end) m),
+                        when 'object' then in_options - '{source,plan,follows,adopt}'::text[] else in_options end) m),
                 p as (
                     update queue_stream_part p
                     set receipts = (select coalesce(jsonb_agg(r.receipt), '[]') from r),
@@ -70,6 +72,10 @@ begin
                 select r.* from r;
             return;
         end if;
+    end if;
+    if v_adopts then
+        update queue_stream_part p set stream = in_stream, batch = in_batch
+        where p.source = v_source and p.part = in_part and (p.stream <> in_stream or p.batch <> in_batch);
     end if;
     -- what somebody else has by now isn't handed out; it stays written down, since an earlier try may have had it
     return query
@@ -90,7 +96,7 @@ in_stream: what names the reader, 1 to 200 characters; its first 160 and the bat
 in_batch: the number of the batch, they only go up.
 in_part: the part of it, from 0.
 in_kind and in_max_messages: those of queue_reserve.
-in_options: those of queue_reserve, and three more.
+in_options: those of queue_reserve, and four more.
 - timeout_seconds: how long the hold lasts. Allowed: 0.001 to 31536000 (a year). Default: timeout_seconds of the kind,
   300.
 - where: takes only messages that contain this object, as in queue_reserve. Allowed: an object of at most 16 values.
@@ -100,6 +106,8 @@ in_options: those of queue_reserve, and three more.
 - plan: what queue_stream_plan returned for it. The call is refused where the read was planned again since. Allowed: a
   number. Default: none.
 - follows: a part that goes on where the one before it was full, and is empty where it wasn't. Allowed: true, false.
+  Default: false.
+- adopt: what an earlier run was handed out for another stream or batch is of these from now on. Allowed: true, false.
   Default: false.
 Result: that of queue_reserve; where the batch is committed already what it has kept, see queue_stream_commit.
 Errors: PQ007 for a kind that is for others. PQ001 for stream, batch, part, kind and max_messages, PQ002 for options,

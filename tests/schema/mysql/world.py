@@ -64,7 +64,7 @@ CALLS = {
     "queue_stream_reserve": "call queue_stream_reserve('stream', 0, 0, 'mail', 1, null)",
     "queue_stream_plan": "call queue_stream_plan('stream/0')",
     "queue_stream_renew": "call queue_stream_renew('stream', 0)",
-    "queue_stream_extend": "call queue_stream_extend('stream/0', 60)",
+    "queue_stream_extend": "call queue_stream_extend('stream/0', 60, null)",
     "queue_stream_forget": "call queue_stream_forget('stream/0')",
     "queue_stream_done": "call queue_stream_done('stream', 0)",
     "queue_stream_commit": "call queue_stream_commit('stream', 0, null)",
