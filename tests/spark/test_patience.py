@@ -121,8 +121,8 @@ def test_what_was_written_can_be_written_again() -> None:
 def test_holds_are_kept_while_the_reader_is_there_and_given_back_when_it_has_gone(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
-    options, extended = Options(URL, timeout_seconds=30.0), list[tuple[str, float]]()
-    lines = [dataclasses.asdict(options), "first", 10, "second", 10, 10, None, 10, "third"]
+    options, extended = Options(URL, timeout_seconds=30.0), list[tuple[str, int, float]]()
+    lines = [dataclasses.asdict(options), ["first", 1], 10, ["second", 2], 10, 10, None, 10, ["third", 3]]
     waits = list[float]()
 
     class Said:
@@ -140,9 +140,9 @@ def test_holds_are_kept_while_the_reader_is_there_and_given_back_when_it_has_gon
 
     monkeypatch.setattr(sys, "stdin", io.StringIO(json.dumps(lines.pop(0)) + "\n"))
     monkeypatch.setattr(holding.queue, "Queue", Said)
-    monkeypatch.setattr(holding, "extend", lambda _, source, seconds: extended.append((source, seconds)))
+    monkeypatch.setattr(holding, "extend", lambda _, *given: extended.append(given))
     holding.main()
-    assert extended == [("first", 30), ("second", 30), ("second", 30), ("third", 0)]
+    assert extended == [("first", 1, 30), ("second", 2, 30), ("second", 2, 30), ("third", 3, 0)]
     assert {*waits} == {10}
 
 

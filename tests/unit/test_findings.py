@@ -49,6 +49,9 @@ class Look:
     def blockers(self) -> list[Blocker]:
         return self._blockers
 
+    def sees_sessions(self) -> bool:
+        return self._answers["sees sessions"]
+
     def dead(self) -> Dead | None:
         return self._dead
 
@@ -143,9 +146,9 @@ def blocker(what: str, seconds: float | None) -> Blocker:
     ],
 )
 def test_old_snapshots_on_postgresql(what: str, seconds: float | None, expected: list[str]) -> None:
-    assert levels(postgresql.snapshots, {"pg_read_all_stats": True}, blocker(what, seconds)) == expected
+    assert levels(postgresql.snapshots, {"sees sessions": True}, blocker(what, seconds)) == expected
     unseen = [one for one in expected if one != "ok"] + ["unknown"]
-    assert levels(postgresql.snapshots, {"pg_read_all_stats": False}, blocker(what, seconds)) == unseen
+    assert levels(postgresql.snapshots, {"sees sessions": False}, blocker(what, seconds)) == unseen
 
 
 @pytest.mark.parametrize(
