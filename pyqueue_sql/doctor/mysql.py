@@ -6,6 +6,7 @@ from collections.abc import Callable, Iterable
 
 from pyqueue_sql.doctor.findings import ROLES, Check, Finding, lasting, listed
 from pyqueue_sql.overview import Look
+from pyqueue_sql.overview.queries import SEES_SESSIONS_MYSQL
 from pyqueue_sql.schema.server_mysql import NAMES, OLDEST, parse_version
 
 SERVER = Check(
@@ -146,7 +147,7 @@ def zones(look: Look) -> Iterable[Finding]:
 
 def snapshots(look: Look) -> Iterable[Finding]:
     """Who keeps old versions of rows from being purged, and how many there are."""
-    look.value("select count(*) from information_schema.innodb_trx")  # says where the login may not look
+    look.value(SEES_SESSIONS_MYSQL)  # says where the login may not look
     old = [one for one in look.blockers() if (one.seconds or 0) > OLD_S]
     for one in old:
         who = ", ".join(filter(None, (one.user, one.application, one.state)))

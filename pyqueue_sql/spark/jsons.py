@@ -128,15 +128,15 @@ def _scalar(type_: DataType, path: str) -> Read | None:
 
         return number
     if isinstance(type_, DecimalType):
+        before, last = type_.precision - type_.scale, Decimal(1).scaleb(-type_.scale)
 
         def exact(value: Any) -> Decimal:
             given = Decimal(_of(value, int | Decimal, path, "a number"))  # pyright: ignore[reportArgumentType]
-            before = type_.precision - type_.scale
             try:
-                found = given.quantize(Decimal(1).scaleb(-type_.scale), context=_WIDE)
+                found = given.quantize(last, context=_WIDE)
             except InvalidOperation:  # far too many digits
-                found = Decimal("inf")
-            if not found.is_finite() or (found and found.adjusted() >= before):
+                found = None
+            if found is None or not found.is_finite() or (found and found.adjusted() >= before):
                 raise Misfit(f"{path}: must be a number of {before} digits before the dot")
             return found
 
@@ -156,10 +156,7 @@ def _said(path: str, what: str, parse: Callable[[str], Any]) -> Read:
     def read(value: Any) -> Any:
         try:
             return parse(_of(value, str, path, what))
-        except (
-            ValueError,
-            OverflowError,
-        ):  # in UTC the first and the last hours of the calendar are outside of it
+        except (ValueError, OverflowError):  # in UTC the calendar's first and last hours may be outside of it
             raise Misfit(f"{path}: must be {what}") from None
 
     return read

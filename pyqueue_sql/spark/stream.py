@@ -78,8 +78,6 @@ class Part(InputPartition):
     plan: int
     """The right to be handed out anything; a read that is planned again gives another."""
     takes: tuple[Take, ...]
-    again: bool
-    """Whether an earlier run was handed it out, with other options perhaps."""
 
     @property
     def source(self) -> str:
@@ -194,7 +192,7 @@ class StreamReader(DataSourceStreamReader, SupportsTriggerAvailableNow):
             # what they are, is written down; no kind is looked into
             again = [Take(number, "again", 1, False) for number in handed_out]
             shared = [tuple(again[task :: options.partitions]) for task in range(options.partitions)]
-        parts = [Part(stream, batch, plan, takes, handed_out is not None) for takes in shared if takes]
+        parts = [Part(stream, batch, plan, takes) for takes in shared if takes]
         return Planned(source, plan, parts)
 
     def read(self, partition: InputPartition) -> Iterator[Any]:
@@ -203,7 +201,7 @@ class StreamReader(DataSourceStreamReader, SupportsTriggerAvailableNow):
         stream, batch = partition.stream, partition.batch
         query, told, _ = of_query()
         # on Spark Connect the tasks of a foreachBatch are told of none: see batch_of
-        ends = self.options.commit == "source"
+        ends = self.options.commit == "source"  # whether it is known who ends the batch
         if not ends and query is not None and told is not None:
             stream, batch, ends = stream_of(query), told, True
         standing = Standing(self.options, was_there=True)
@@ -214,7 +212,7 @@ class StreamReader(DataSourceStreamReader, SupportsTriggerAvailableNow):
                     "source": partition.source,
                     "plan": partition.plan,
                     "follows": take.follows,
-                    "adopt": partition.again and ends,
+                    "adopt": ends,
                 }
                 values = [stream, batch, take.number, take.kind, take.most, json.dumps(given)]
                 # whole, because a call that is lost half-way is made again

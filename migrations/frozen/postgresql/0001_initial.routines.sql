@@ -4782,7 +4782,6 @@ create or replace function _queue_extend_with_permits(in_entries bigint[], in_se
 declare
     v_until constant bigint := in_now + (in_seconds * 1000000)::bigint;
     v_row record;
-    v_extended bigint[] := '{}';
     v_places bigint[] := '{}';
 begin
     perform q.entry from delayed_queue q where q.entry = any (in_entries) and q.semaphores is not null
@@ -4811,14 +4810,14 @@ begin
         update queue_semaphore_permit h set until = v_until where h.entry = v_row.entry;
         insert into queue_semaphore_permit (entry, name, until) select v_row.entry, n.name, v_until
             from unnest(v_row.missing) n (name);
-        v_extended := v_extended || v_row.entry;
         v_places := v_places || v_row.place;
         if in_seconds = 0 then
             perform _queue_wake(v_row.p_kind, null);
         end if;
     end loop;
     if in_seconds = 0 then
-        perform _queue_permits_settle(v_extended, null::text[], true, in_now);
+        perform _queue_permits_settle(array(select in_entries[p.place] from unnest(v_places) p (place)), null::text[],
+            true, in_now);
     end if;
     return v_places;
 end $$;
@@ -8147,6 +8146,7 @@ create or replace function _queue_release_worker(in_worker text, in_kinds jsonb,
 declare
     v_error constant text := 'worker ' || in_worker || ' is gone';
     v_entries bigint[];
+    v_found integer;
     v_kinds text[];
     v_row delayed_queue;
 begin
@@ -8167,14 +8167,13 @@ begin
                     and q.scheduled_at > in_now
                 order by q.p_kind, -q.priority::integer, q.ready_at, q.entry limit in_max) l
         limit in_max);
-    done := cardinality(v_entries) < in_max;
-    freed := cardinality(v_entries);
+    v_found := cardinality(v_entries);
     v_entries := array(
         select q.entry from delayed_queue q
         where q.entry = any (v_entries) and q.reserved_by = in_worker and q.scheduled_at > in_now
         order by q.entry + 0 for update skip locked);
-    done := done and cardinality(v_entries) = freed;
     freed := cardinality(v_entries);
+    done := v_found < in_max and freed = v_found;
     v_kinds := array(select q.p_kind from delayed_queue q where q.entry = any (v_entries));
     insert into queue_count (p_kind, reserved, expired)
     select k.p_kind, count(*), count(*) from unnest(v_kinds) k (p_kind) group by k.p_kind;

@@ -6,7 +6,6 @@ create or replace function _queue_extend_with_permits(in_entries bigint[], in_se
 declare
     v_until constant bigint := in_now + (in_seconds * 1000000)::bigint;
     v_row record;
-    v_extended bigint[] := '{}';
     v_places bigint[] := '{}';
 begin
     perform q.entry from delayed_queue q where q.entry = any (in_entries) and q.semaphores is not null
@@ -35,14 +34,14 @@ begin
         update queue_semaphore_permit h set until = v_until where h.entry = v_row.entry;
         insert into queue_semaphore_permit (entry, name, until) select v_row.entry, n.name, v_until
             from unnest(v_row.missing) n (name);
-        v_extended := v_extended || v_row.entry;
         v_places := v_places || v_row.place;
         if in_seconds = 0 then
             perform _queue_wake(v_row.p_kind, null);
         end if;
     end loop;
     if in_seconds = 0 then
-        perform _queue_permits_settle(v_extended, null::text[], true, in_now);
+        perform _queue_permits_settle(array(select in_entries[p.place] from unnest(v_places) p (place)), null::text[],
+            true, in_now);
     end if;
     return v_places;
 end $$;

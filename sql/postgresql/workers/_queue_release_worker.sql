@@ -5,6 +5,7 @@ create or replace function _queue_release_worker(in_worker text, in_kinds jsonb,
 declare
     v_error constant text := 'worker ' || in_worker || ' is gone';
     v_entries bigint[];
+    v_found integer;
     v_kinds text[];
     v_row delayed_queue;
 begin
@@ -25,14 +26,13 @@ begin
                     and q.scheduled_at > in_now
                 order by q.p_kind, -q.priority::integer, q.ready_at, q.entry limit in_max) l
         limit in_max);
-    done := cardinality(v_entries) < in_max;
-    freed := cardinality(v_entries);
+    v_found := cardinality(v_entries);
     v_entries := array(
         select q.entry from delayed_queue q
         where q.entry = any (v_entries) and q.reserved_by = in_worker and q.scheduled_at > in_now
         order by q.entry + 0 for update skip locked);
-    done := done and cardinality(v_entries) = freed;
     freed := cardinality(v_entries);
+    done := v_found < in_max and freed = v_found;
     v_kinds := array(select q.p_kind from delayed_queue q where q.entry = any (v_entries));
     insert into queue_count (p_kind, reserved, expired)
     select k.p_kind, count(*), count(*) from unnest(v_kinds) k (p_kind) group by k.p_kind;
