@@ -20,6 +20,8 @@ from pyqueue_sql.worker.settling import settle
 from tests.worker.helpers import PATIENCE_SECONDS, until
 
 if TYPE_CHECKING:
+    from collections.abc import Iterator
+
     from tests.conformance.harness import Session
     from tests.worker.helpers import Workers
 
@@ -141,6 +143,15 @@ def test_a_coroutine_that_is_cancelled_by_itself_is_a_failed_attempt(
     assert len(ended) == 7
 
 
+@pytest.fixture
+def ctrl_c() -> Iterator[None]:
+    """Python's own way of taking it: in a process that has had a SparkContext there is another one."""
+    before = signal.signal(signal.SIGINT, signal.default_int_handler)
+    yield
+    signal.signal(signal.SIGINT, before)
+
+
+@pytest.mark.usefixtures("ctrl_c")
 def test_what_ends_a_loop_from_outside_is_no_answer_of_a_coroutine(queue: Session) -> None:
     handlers, connections = Handlers(), Connections("", None, shared=False)
 
