@@ -2,10 +2,9 @@
 
 from __future__ import annotations
 
-import itertools
 import json
-import os
 import time
+import uuid
 from typing import Any
 
 from bench.innodb.clients import call
@@ -16,7 +15,6 @@ HOLD_MICROSECONDS = 300_000_000
 RECEIPT = -2
 """Where it stands in a row of a reserve."""
 
-_numbers = itertools.count()
 _held: list[str] = []
 """The receipts of what this client took last."""
 
@@ -80,8 +78,8 @@ def statements_of_batches(cursor: Any) -> int:
 
 
 def key() -> str:
-    """Return a key that no other call of any client has had."""
-    return f"{os.getpid()}/{next(_numbers)}"
+    """Return a key as applications have them: hexadecimal digits, among them what looks like a number."""
+    return uuid.uuid4().hex
 
 
 def push(cursor: Any) -> int:

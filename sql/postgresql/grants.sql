@@ -42,6 +42,7 @@ revoke all on sequence queue_event_0, queue_event_1, queue_event_2, queue_event_
 revoke all on function
     _queue_ack_each(bigint[], bytea[], jsonb, bigint),
     _queue_add_error(jsonb, bigint, integer, text, text),
+    _queue_add_keys(jsonb, bigint),
     _queue_advance(text[], text[], bigint, bigint[]),
     _queue_batch_done(text, bigint, bigint, text, text),
     _queue_boolean(jsonb, text),
@@ -96,6 +97,7 @@ revoke all on function
     _queue_is_alive(queue_worker, bigint),
     _queue_is_heard(text),
     _queue_is_huge(jsonb),
+    _queue_is_plain(jsonb),
     _queue_is_receipt(text),
     _queue_key(bigint),
     _queue_check_inbox_row(queue_inbox, bigint),

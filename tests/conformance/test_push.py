@@ -2,12 +2,16 @@
 
 from __future__ import annotations
 
+import json
+from dataclasses import replace
 from datetime import UTC, datetime
 from typing import TYPE_CHECKING, Any
+from uuid import UUID
 
 import pytest
 
-from pyqueue_sql import InvalidOption, InvalidPayload
+from pyqueue_sql import InvalidOption, InvalidParameter, InvalidPayload, QueueError
+from tests.conformance.options import LONG, NEW_YEAR, SHORT, with_turns
 from tests.conformance.steps import SECOND, keys, outcomes, take
 from tests.rules import each
 
@@ -66,6 +70,33 @@ def test_a_number_beyond_double_precision_is_refused_everywhere(queue: Session, 
     assert [message.state for message in queue.peek("mail")] == ["reserved"]
 
 
+STRINGS = ["1e999", "9.", "9" * 400, '" 1e999', "1e999 \\", '\\" 9.', '\\\\"1E+999"\\']
+
+
+def test_what_looks_like_such_a_number_in_a_string_is_a_string(queue: Session) -> None:
+    for number, string in enumerate(STRINGS):
+        payload, key = {string: [string, 1.5, {"": string}]}, f"{string[:9]}{number}"
+        text = json.dumps(payload)
+        queue.push("push", key, payload, headers={"h": string})
+        queue.push_many("many", [{"key": key, "payload": payload, "headers": {"h": string}}])
+        queue.land(
+            [{"p_kind": "landed", "p_key": key, "payload": text, "headers": json.dumps({"h": string})}]
+        )
+        staged = queue.answer("queue_stage_begin", "job", None)[0]["part"]
+        queue.land([{"part": staged, "p_kind": "staged", "p_key": key, "payload": text}], "queue_stage")
+        queue.answer("queue_stage_publish", f'[{{"part": {staged}, "messages": 1}}]', None)
+        for kind in ("push", "many", "landed", "staged"):
+            message, receipt = take(queue, kind)
+            assert (message.key, message.payload) == (key, payload), kind
+            assert message.headers == (None if kind == "staged" else {"h": string}), kind
+            queue.ack(receipt)
+        for huge in (f'{{"a": {text}, "b": 1e999}}', f'{{"b": -1E+400, "a": {text}}}'):
+            with pytest.raises(InvalidPayload, match=r"1\.8e308"):
+                queue.raw("queue_push", "mail", "k", huge, None)
+            with pytest.raises(InvalidPayload, match=r"1\.8e308"):
+                queue.raw("queue_push_many", "mail", f'[{{"key": "k", "payload": {huge}}}]', None)
+
+
 def test_without_a_key_each_push_gets_one_of_its_own_in_order_of_time(queue: Session, clock: Clock) -> None:
     made: list[str] = []
     for _ in range(20):
@@ -75,6 +106,53 @@ def test_without_a_key_each_push_gets_one_of_its_own_in_order_of_time(queue: Ses
     assert len(set(made)) == 22
     assert made[:20] == sorted(made[:20])
     assert keys(queue.reserve("mail", None, 30))[:20] == made[:20]
+
+
+def test_a_batch_without_keys_has_keys_in_its_order_and_leaves_the_others(queue: Session) -> None:
+    batch: list[dict[str, Any]] = [{"payload": place} for place in range(300)]
+    batch[7]["key"], batch[8]["key"], batch[9] = "seven", None, {"payload": {"key": None}}
+    answers = queue.push_many("mail", batch)
+    made = [answer.key for answer in answers if answer.key != "seven"]
+    assert made == sorted(set(made))
+    assert len(made) == 299
+    assert all(str(UUID(key)) == key and UUID(key).version == 7 for key in made)
+    assert answers[7].key == "seven"
+    found = {message.key: message.payload for message in queue.peek("mail", 400)}
+    assert [found[answer.key] for answer in answers] == [message["payload"] for message in batch]
+
+
+@each("batch", [["x"], [{"payload": 1}, None], [[{"payload": 1}]], [{"payload": 1}, {"key": 5}]])
+def test_what_is_no_message_of_a_batch_is_refused_by_its_place(queue: Session, batch: list[Any]) -> None:
+    with pytest.raises(InvalidParameter, match=rf"messages\[{len(batch) - 1}\]"):
+        queue.push_many("mail", batch)
+    assert queue.peek("mail") == []
+
+
+def test_a_batch_of_one_is_what_a_push_with_its_options_is(queue: Session, clock: Clock) -> None:
+    assert clock.now == NEW_YEAR * SECOND
+    with_turns(queue)
+    for number, options in enumerate([*SHORT, *LONG]):
+        many, one = f"many{number}", f"one{number}"
+        answers = [
+            answered(queue, "queue_push_many", many, f'[{{"key": "a", "payload": [1], {options}}}]', None),
+            answered(queue, "queue_push", one, "a", "[1]", f"{{{options}}}"),
+        ]
+        assert answers[0] == answers[1], options
+        found = [[replace(message, kind="") for message in queue.peek(kind)] for kind in (many, one)]
+        assert found[0] == found[1], options
+        found = [
+            [replace(message, kind="", receipt=None) for message in queue.reserve(kind, "me", 9)]
+            for kind in (many, one)
+        ]
+        assert found[0] == found[1], options
+
+
+def answered(queue: Session, routine: str, *arguments: str | None) -> tuple[str, str]:
+    """Return the outcome of a push, or its error."""
+    try:
+        return str(queue.answer(routine, *arguments)[0]["outcome"]), ""
+    except QueueError as error:
+        return type(error).__name__, str(error)
 
 
 @each(

@@ -11,9 +11,13 @@ import psycopg
 import pytest
 
 from pyqueue_sql.testing.clock_postgresql import Clock
+from tests.conformance.options import LONG, NEW_YEAR, SHORT, YEAR_10000
 
 KEYS = [f"k{number:03}" for number in range(200, 0, -1)]
 """As they come: the other way round than in the index of keys."""
+
+LATEST = YEAR_10000 - 1 - NEW_YEAR
+"""How many seconds after the start of a test the last second is that a time can have."""
 
 Push: TypeAlias = Callable[[psycopg.Connection], None]
 Look: TypeAlias = Callable[[], list[str]]
@@ -127,3 +131,28 @@ def test_a_batch_that_would_have_to_wait_goes_in_in_the_order_of_its_keys(
     clock.advance(2)
     push(conn)
     assert went_in() == KEYS
+
+
+def test_what_most_messages_of_a_batch_are_is_seen_at_once(conn: psycopg.Connection) -> None:
+    def plain(options: str) -> object:
+        message = f'{{"key": "a", "payload": 1, {options}}}'
+        row = conn.execute("select _queue_is_plain(%s::jsonb)", [message]).fetchone()
+        assert row is not None
+        return row[0]
+
+    right = [option for option in SHORT if "group" not in option]
+    assert [option for option in right if not plain(option)] == [
+        f'"priority": {-(2**15)}',
+        *(f'"delay_seconds": {seconds}' for seconds in ("-1e-400", "123456789.1234565", 2**32, LATEST)),
+    ]
+    # how a number is spelt doesn't matter here, nor what a string has in it, nor which semaphores there are
+    wrong = [option for option in LONG if not option.startswith('"semaphores"')]
+    assert [option for option in wrong if plain(option)] == [
+        *('"priority": 1.0', '"priority": 1e0', '"priority": 1e1', '"scheduled_at": 1.8e15'),
+        *(
+            '"headers": {"a": "["}',
+            '"headers": {"a": "{"}',
+            '"headers": {}',
+            '"order_key": "x", "semaphores": ["wide"]',
+        ),
+    ]

@@ -407,6 +407,8 @@ drop procedure if exists _queue_put;
 --;
 drop procedure if exists _queue_put_onto;
 --;
+drop procedure if exists _queue_add_keys;
+--;
 drop procedure if exists _queue_key;
 --;
 drop procedure if exists _queue_message;

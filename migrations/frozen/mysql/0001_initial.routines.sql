@@ -462,9 +462,10 @@ begin
                 if(locate('"where"', in_json) > 0, 'where', 'payload'), in_json, 'must be at most 31 levels deep');
         end if;
         call _queue_fail(in_code, in_name, in_json, 'must be JSON, not too deep, with numbers up to 1.8e308');
+    -- then what is outside of strings: cutting those out by regexp_replace takes a second for some thousand of them
     /*M!100600 elseif in_json regexp '[0-9][.]([^0-9]|$)|[0-9]{310}|[0-9][eE][+]?[0-9]{3}'
-        and regexp_replace(replace(replace(in_json, '\\\\', ''), '\\"', ''), '"[^"]*"',
-            '') regexp '[0-9][.]([^0-9]|$)|[0-9]{310}|[0-9][eE][+]?0*(309|3[1-9]\\d|[4-9]\\d\\d|[1-9]\\d{3})' then
+        and replace(replace(in_json, '\\\\', ''), '\\"', '') regexp concat('"[^"]*+"(*SKIP)(*FAIL)',
+            '|[0-9][.]([^0-9]|$)|[0-9]{310}|[0-9][eE][+]?0*(309|3[1-9]\\d|[4-9]\\d\\d|[1-9]\\d{3})') then
         call _queue_fail(in_code, in_name, in_json, 'must be JSON, with numbers up to 1.8e308'); */
     elseif locate('\\', in_json) > 0 then
         set v_left = replace(in_json, '\\\\', ''); -- what is left of backslashes begins an escape
@@ -976,7 +977,7 @@ begin
     end if;
 end;
 --;
--- calls: _queue_check_key, _queue_check_payload, _queue_fail, _queue_key, _queue_push_options
+-- calls: _queue_check_key, _queue_check_payload, _queue_fail, _queue_push_options
 drop procedure if exists _queue_message;
 --;
 create procedure _queue_message(in in_message longtext character set utf8mb4, in in_number bigint,
@@ -988,7 +989,7 @@ create procedure _queue_message(in in_message longtext character set utf8mb4, in
     comment 'One message of a batch, checked.
 in_message: {key, payload, and push options}. in_number: its place, from 1. in_defaults: the options of the batch; those
 of the message win. in_now: the time of the call.
-Result: its key (made where it has none) and each option, or its default.
+Result: its key, see _queue_add_keys, and each option, or its default.
 Errors: PQ001, PQ002, PQ003, naming the place as messages[0], messages[1], ….
 out_key, out_payload, …: the result, with the payload.'
 begin
@@ -998,15 +999,11 @@ begin
     if coalesce(json_type(in_message), 'NULL') <> 'OBJECT' then
         call _queue_fail('PQ001', v_place, coalesce(in_message, 'null'),
             'must be an object {key, payload, and push options}');
-    elseif json_type(json_extract(in_message, '$.key')) not in ('STRING', 'NULL') then
+    elseif json_type(json_extract(in_message, '$.key')) <> 'STRING' then
         call _queue_fail('PQ001', concat(v_place, '.key'), json_unquote(json_extract(in_message, '$.key')),
             'must be a string');
     end if;
-    if json_type(json_extract(in_message, '$.key')) = 'STRING' then
-        set out_key = left(json_unquote(json_extract(in_message, '$.key')), 201);
-    else
-        call _queue_key(in_now, out_key);
-    end if;
+    set out_key = left(json_unquote(json_extract(in_message, '$.key')), 201);
     call _queue_check_key(out_key, concat(v_place, '.key'));
     set out_payload = coalesce(json_extract(in_message, '$.payload'), 'null');
     call _queue_check_payload(out_payload, concat(v_place, '.payload'));
@@ -1040,6 +1037,30 @@ begin
     set out_key = lower(concat_ws('-', left(v_time, 8), right(v_time, 4),
         concat('7', lpad(hex(in_now % 1000 * 4096 div 1000), 3, '0')),
         concat(elt(1 + ascii(v_random) % 4, '8', '9', 'a', 'b'), substr(v_random, 2, 3)), substr(v_random, 5, 12)));
+end;
+--;
+-- calls: _queue_key
+drop procedure if exists _queue_add_keys;
+--;
+create procedure _queue_add_keys(inout out_messages longtext character set utf8mb4, in in_now bigint)
+    comment 'A key for each message of a batch that came without, one behind another in the order of the batch.
+out_messages: those of queue_push_many, an array. in_now: the time of the call.
+Result: the messages; what is no object is left as it is.
+Where the idea comes from: RFC 9562, section 6.2, method 2.
+differs: the result is out_messages, which is the messages before, too.'
+begin
+    declare v_key text character set utf8mb4 collate /*!80017 utf8mb4_0900_bin *//*M!100600 utf8mb4_nopad_bin */;
+    declare v_first bigint;
+    call _queue_key(in_now, v_key);
+    set v_first = conv(right(v_key, 12), 16, 10);
+    /*M!100600 set statement group_concat_max_len = 1000000000 for */ select json_arrayagg(if(json_type(m.message) = 'OBJECT' and coalesce(json_type(json_extract(m.message, '$.key')),
+        'NULL') = 'NULL', json_set(m.message, '$.key', m.p_key), json_extract(m.message, '$')))
+    into out_messages
+    from (
+        select j.message, concat(left(v_key, 24), lpad(lower(hex((v_first + j.place) % 281474976710656)), 12, '0'))
+            as p_key
+        from json_table(out_messages, '$[*]' columns (place for ordinality, message json path '$')) j
+        limit 1000000000) m;
 end;
 --;
 -- calls: _queue_line_up
@@ -1405,7 +1426,7 @@ drop procedure if exists _queue_push_each;
 --;
 create procedure _queue_push_each(in in_kind text character set utf8mb4 collate /*!80017 utf8mb4_0900_bin *//*M!100600 utf8mb4_nopad_bin */, in in_messages longtext character set utf8mb4,
     in in_options longtext character set utf8mb4, in in_now bigint, in in_shape longtext character set utf8mb4,
-    in in_since bigint, out out_outcomes longtext character set ascii, out out_made longtext character set ascii)
+    in in_since bigint, out out_outcomes longtext character set ascii)
     comment 'Puts the messages of a batch in one by one, in the order of their keys.
 in_shape: the payload_shape of the kind; NULL: none. in_since: see _queue_put. The other parameters, the result, the
 errors and the locks are those of _queue_push_batch.
@@ -1420,7 +1441,6 @@ begin
     declare v_priority, v_default_priority smallint;
     declare v_order, v_default_order varchar(200) character set utf8mb4 collate /*!80017 utf8mb4_0900_bin *//*M!100600 utf8mb4_nopad_bin */;
     declare v_place, v_attempts, v_default_attempts, v_max_attempts, v_default_max_attempts int;
-    declare v_number int default json_length(in_messages);
     declare v_on_duplicate, v_default_on_duplicate varchar(20) character set utf8mb4;
     declare v_outcome varchar(10) character set utf8mb4;
     declare c cursor for
@@ -1443,7 +1463,7 @@ begin
         v_default_attempts, v_default_max_attempts, v_default_on_duplicate, v_default_route, v_default_order,
         v_default_semaphores);
     set v_changes = v_default_on_duplicate <> 'ignore' or json_contains_path(in_messages, 'one', '$[*].on_duplicate'),
-        out_outcomes = repeat('i', v_number);
+        out_outcomes = repeat('i', json_length(in_messages));
     call _queue_epoch(v_shift);
     open c; begin declare v_over boolean default false; each_c: loop
     begin declare continue handler for not found set v_over = true; fetch c into v_place, v_new, v_message, v_payload, v_key, v_plain; end;
@@ -1456,10 +1476,6 @@ begin
         else
             call _queue_message(v_message, v_place, in_options, in_now, v_key, v_payload, v_at, v_priority,
                 v_headers, v_attempts, v_max_attempts, v_on_duplicate, v_route, v_order, v_semaphores);
-            if coalesce(json_type(json_extract(v_message, '$.key')), 'NULL') = 'NULL' then
-                set out_made = insert(coalesce(out_made, convert(repeat(' ', 36 * v_number) using ascii)),
-                    36 * v_place - 35, 36, convert(v_key using ascii));
-            end if;
         end if;
         if in_shape is not null then
             call _queue_check_fit(in_shape, v_payload, concat('messages[', v_place - 1, '].payload'));
@@ -1489,14 +1505,12 @@ end;
 drop procedure if exists _queue_push_batch;
 --;
 create procedure _queue_push_batch(in in_kind text character set utf8mb4 collate /*!80017 utf8mb4_0900_bin *//*M!100600 utf8mb4_nopad_bin */, in in_messages longtext character set utf8mb4,
-    in in_options longtext character set utf8mb4, in in_now bigint, out out_outcomes longtext character set ascii,
-    out out_made longtext character set ascii)
+    in in_options longtext character set utf8mb4, in in_now bigint, out out_outcomes longtext character set ascii)
     comment 'queue_push_many without its transaction: by _queue_push_plain, or by _queue_push_each where that leaves a
 batch and where their kind has a shape or remembers keys; then what follows for all of them.
 in_kind, in_messages, in_options, the errors and the locks: those of queue_push_many; the name of the kind is checked,
-and that messages are an array. in_now: the time of the call. out_outcomes: a letter a message, in their order: c for
-created, i for ignored, r for replaced, h for held. out_made: 36 characters a message, the key that was made where it
-came without; NULL where none was.'
+that messages are an array, and each has a key. in_now: the time of the call. out_outcomes: a letter a message, in their
+order: c for created, i for ignored, r for replaced, h for held.'
 begin
     declare v_since, v_at bigint;
     declare v_follows, v_filter, v_logs, v_draining, v_restricted boolean default false;
@@ -1524,7 +1538,7 @@ begin
             v_route, v_order, v_semaphores, v_follows, out_outcomes);
     end if;
     if out_outcomes is null then
-        call _queue_push_each(in_kind, in_messages, in_options, in_now, v_shape, v_since, out_outcomes, out_made);
+        call _queue_push_each(in_kind, in_messages, in_options, in_now, v_shape, v_since, out_outcomes);
         set v_follows = json_contains_path(in_messages, 'one', '$[*].group', '$[*].order_key', '$[*].semaphores');
     end if;
     set v_follows = v_follows or json_contains_path(in_options, 'one', '$.group', '$.order_key', '$.semaphores');
@@ -1542,8 +1556,7 @@ begin
                 own_group int exists path '$.group',
                 on_duplicate varchar(20) character set utf8mb4 path '$.on_duplicate')) r
                 straight_join delayed_queue q force index (delayed_queue_key) on q.p_kind = in_kind
-                    and q.p_key = coalesce(r.p_key,
-                        convert(substr(out_made, 36 * r.place - 35, 36) using utf8mb4) collate /*!80017 utf8mb4_0900_bin *//*M!100600 utf8mb4_nopad_bin */)
+                    and q.p_key = r.p_key
             where substr(out_outcomes, r.place, 1) in ('c', 'r')
             order by r.place limit 1000000000) s;
     end if;
@@ -1647,7 +1660,7 @@ begin
     select in_kind as p_kind, v_key as p_key, v_scheduled_at as scheduled_at, v_outcome as outcome;
 end;
 --;
--- calls: _queue_check_json, _queue_check_kind, _queue_fail, _queue_push_batch, queue_now
+-- calls: _queue_add_keys, _queue_check_json, _queue_check_kind, _queue_fail, _queue_push_batch, queue_now
 drop procedure if exists queue_push_many;
 --;
 create procedure queue_push_many(in in_kind text character set utf8mb4 collate /*!80017 utf8mb4_0900_bin *//*M!100600 utf8mb4_nopad_bin */, in in_messages longtext character set utf8mb4,
@@ -1663,13 +1676,14 @@ Locks: none, or with on_duplicate the messages whose keys are taken, in the orde
 out of order, the call undoes what it did and begins again); what others are putting in is waited for in the order of
 the keys, so that overlapping batches don''t deadlock.'
 begin
-    declare v_outcomes, v_made longtext character set ascii;
+    declare v_outcomes longtext character set ascii;
     begin declare v_own boolean; declare v_tries int default 0; again: loop begin
         declare v_now bigint;
+        declare v_keys longtext character set utf8mb4;
         declare exit handler for 1213, 1020, 1467 call _queue_retry(v_own, v_tries);
         declare exit handler for sqlexception begin call _queue_undo(v_own); resignal; end;
         call _queue_begin(v_own);
-        set v_outcomes = null, v_made = null;
+        set v_outcomes = null;
         call queue_now(v_now);
         call _queue_check_kind(in_kind, 95, 'kind');
         if in_messages is null or length(in_messages) < 99 and in_messages regexp '^[[:space:]]*null[[:space:]]*$' then
@@ -1680,14 +1694,16 @@ begin
             call _queue_fail('PQ001', 'messages', in_messages,
                 'must be a JSON array of {key, payload, and push options}');
         end if;
-        call _queue_push_batch(in_kind, in_messages, in_options, v_now, v_outcomes, v_made);
+        set v_keys = json_extract(in_messages, '$[*].key');
+        if coalesce(json_length(v_keys), 0) < json_length(in_messages) or locate('null', v_keys) > 0 then
+            call _queue_add_keys(in_messages, v_now);
+        end if;
+        call _queue_push_batch(in_kind, in_messages, in_options, v_now, v_outcomes);
         call _queue_commit(v_own);
         leave again;
     end; end loop; end;
-    select coalesce(r.p_key, substr(v_made, 36 * r.place - 35, 36)) as p_key,
-        case substr(v_outcomes, r.place, 1) when 'c' then 'created' when 'r' then 'replaced' when 'h' then 'held'
-        else 'ignored' end
-            as outcome
+    select r.p_key, case substr(v_outcomes, r.place, 1) when 'c' then 'created' when 'r' then 'replaced'
+        when 'h' then 'held' else 'ignored' end as outcome
     from json_table(in_messages, '$[*]'
         columns (place for ordinality, p_key varchar(200) character set utf8mb4 path '$.key')) r
     order by r.place;
@@ -3332,7 +3348,7 @@ Locks: the messages, and those that have their keys where they go, in the order 
 as _queue_members_end; their semaphores at the end of the call, see _queue_permits_note.
 differs: the result is out_outcomes, a letter each.'
 begin
-    declare v_entry, v_member bigint;
+    declare v_entry bigint;
     declare v_secret binary(16);
     declare v_place int;
     declare v_kind, v_to_kind varchar(100) character set utf8mb4 collate /*!80017 utf8mb4_0900_bin *//*M!100600 utf8mb4_nopad_bin */;
@@ -3340,9 +3356,9 @@ begin
     declare v_outcome varchar(10) character set utf8mb4;
     declare v_targets, v_move, v_members longtext character set utf8mb4;
     declare c cursor for -- in the order in which keys are put in everywhere
-        select o.entry, o.secret, o.place, o.p_kind, o.to_kind, o.member
+        select o.entry, o.secret, o.place, o.p_kind, o.to_kind
         from (
-            select s.entry, s.secret, r.place, s.p_kind, s.p_key, s.member, coalesce(v_to, if(s.source_kind is null,
+            select s.entry, s.secret, r.place, s.p_kind, s.p_key, coalesce(v_to, if(s.source_kind is null,
                 convert(json_value(s.route, '$[0]') using utf8mb4) collate /*!80017 utf8mb4_0900_bin *//*M!100600 utf8mb4_nopad_bin */, null)) as to_kind
             from json_table(in_list, '$[*]'
                 columns (entry bigint path '$[0]', secret char(32) character set utf8mb4 path '$[1]',
@@ -3363,16 +3379,19 @@ begin
     if in_number > 1 or v_targets is not null then
         call _queue_lock(json_merge_preserve(in_list, coalesce(v_targets, '[]')));
     end if;
+    /*M!100600 set statement group_concat_max_len = 1000000000 for */ select json_arrayagg(s.member + 0) into v_members
+    from json_table(in_list, '$[*]'
+        columns (entry bigint path '$[0]', secret char(32) character set utf8mb4 path '$[1]')) r
+        straight_join delayed_queue s force index (primary) on s.entry = r.entry and s.secret = unhex(r.secret)
+    where s.member is not null and coalesce(v_to, if(s.source_kind is null, json_value(s.route, '$[0]'), null)) is null
+    for update /*!80000 of s */;
     set v_move = json_set(json_remove(coalesce(nullif(in_options, 'null'), '{}'), '$.to'), '$.next', true);
     open c; begin declare v_over boolean default false; each_c: loop
-    begin declare continue handler for not found set v_over = true; fetch c into v_entry, v_secret, v_place, v_kind, v_to_kind, v_member; end;
+    begin declare continue handler for not found set v_over = true; fetch c into v_entry, v_secret, v_place, v_kind, v_to_kind; end;
     if v_over then leave each_c; end if;
         if v_to_kind is null then
             set v_outcome = 'acked';
             call _queue_end(v_entry, 'acked', null, in_now);
-            if v_member is not null then
-                set v_members = json_array_append(coalesce(v_members, '[]'), '$', v_member + 0);
-            end if;
         else
             call _queue_move(v_entry, v_secret, v_to_kind, v_move, in_now, v_outcome);
         end if;
@@ -8482,11 +8501,14 @@ begin
                 json_valid(s.payload) and json_depth(if(json_valid(s.payload), s.payload, 'null')) <= 31)
             and (locate('\\', s.payload) = 0
                 or replace(s.payload, '\\\\', '') not regexp '\\\\u0000|\\\\[^"/bfnrtu\\\\]')
-            /*M!100600 and s.payload not regexp '[0-9][.]([^0-9]|$)|[0-9]{310}|[0-9][eE][+]?[0-9]{3}' */)
+            /*M!100600 and (s.payload not regexp '[0-9][.]([^0-9]|$)|[0-9]{310}|[0-9][eE][+]?[0-9]{3}'
+                or replace(replace(s.payload, '\\\\', ''), '\\"', '') not regexp concat('"[^"]*+"(*SKIP)(*FAIL)',
+                    '|[0-9][.]([^0-9]|$)|[0-9]{310}|[0-9][eE][+]?[0-9]{3}')) */)
         and if(s.headers is null, true, locate('"', s.headers) > 0 and locate('\\', s.headers) = 0
             and if(length(s.headers) > 65535 or locate('{', s.headers, 2) > 0 or locate('[', s.headers) > 0, false,
                 json_type(if(json_valid(s.headers), s.headers, 'null')) = 'OBJECT')
-            /*M!100600 and s.headers not regexp '[0-9][.]([^0-9]|$)|[0-9]{310}|[0-9][eE][+]?[0-9]{3}' */)
+            /*M!100600 and s.headers not regexp concat('"[^"]*+"(*SKIP)(*FAIL)',
+                '|[0-9][.]([^0-9]|$)|[0-9]{310}|[0-9][eE][+]?[0-9]{3}') */)
         and coalesce(s.priority between -32768 and 32767, true)
         and if(s.scheduled_at is null, coalesce(s.delay_seconds between 0 and 1000000000, true),
             s.delay_seconds is null and s.scheduled_at between 100000000000000 and 253402300799999999)

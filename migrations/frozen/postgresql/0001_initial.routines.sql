@@ -733,7 +733,7 @@ in_options: see queue_push; NULL for the defaults. in_now: the time of the call.
 Result: each option, or its default; but for group, which is for _queue_enrol.
 Errors: PQ002, and PQ003 for headers.$$;
 --;
--- calls: _queue_check_key, _queue_check_payload, _queue_fail, _queue_key, _queue_push_options
+-- calls: _queue_check_key, _queue_check_payload, _queue_fail, _queue_push_options
 create or replace function _queue_message(in_message jsonb, in_number bigint, in_defaults jsonb, in_now bigint,
     out p_key text, out scheduled_at bigint, out priority smallint, out headers jsonb, out attempts integer,
     out max_attempts integer, out on_duplicate text, out route jsonb, out order_key text, out semaphores text[])
@@ -745,10 +745,10 @@ declare
 begin
     if jsonb_typeof(in_message) <> 'object' then
         perform _queue_fail('PQ001', v_place, in_message::text, 'must be an object {key, payload, and push options}');
-    elsif jsonb_typeof(in_message -> 'key') not in ('string', 'null') then
+    elsif jsonb_typeof(in_message -> 'key') <> 'string' then
         perform _queue_fail('PQ001', v_place || '.key', in_message ->> 'key', 'must be a string');
     end if;
-    p_key := coalesce(in_message ->> 'key', _queue_key(in_now));
+    p_key := in_message ->> 'key';
     perform _queue_check_key(p_key, v_place || '.key');
     perform _queue_check_payload(in_message -> 'payload', v_place || '.payload');
     v_own := in_message - '{key,payload}'::text[];
@@ -771,8 +771,36 @@ comment on function _queue_message(jsonb, bigint, jsonb, bigint) is
 $$One message of a batch, checked.
 in_message: {key, payload, and push options}. in_number: its place, from 1. in_defaults: the options of the batch; those
 of the message win. in_now: the time of the call.
-Result: its key (made where it has none) and each option, or its default.
+Result: its key, see _queue_add_keys, and each option, or its default.
 Errors: PQ001, PQ002, PQ003, naming the place as messages[0], messages[1], ….$$;
+--;
+create or replace function _queue_is_plain(in_message jsonb) returns boolean language sql immutable
+    return (jsonb_typeof(in_message) = 'object' and jsonb_typeof(in_message -> 'key') = 'string'
+        and char_length(in_message ->> 'key') between 1 and 200 and in_message ? 'payload'
+        and not jsonb_path_exists(in_message, '$.**{32}') and not _queue_is_huge(in_message)
+        and (not in_message ? 'order_key' or jsonb_typeof(in_message -> 'order_key') = 'string'
+            and char_length(in_message ->> 'order_key') between 1 and 200)
+        and (in_message - '{key,payload,order_key,semaphores}'::text[] = '{}'
+            or in_message - '{key,payload,order_key,semaphores}'::text[]
+                - '{delay_seconds,headers,max_attempts,priority,scheduled_at}'::text[] = '{}'
+            and in_message @? '$ ? ((!exists (@.priority) || @.priority.type() == "number"
+                && @.priority.floor() == @.priority && @.priority.abs() < 32768)
+                && (!exists (@.max_attempts) || @.max_attempts.type() == "number"
+                && @.max_attempts.floor() == @.max_attempts && @.max_attempts >= 1 && @.max_attempts <= 1000000000)
+                && (!exists (@.scheduled_at) || @.scheduled_at.type() == "number" && !exists (@.delay_seconds)
+                && @.scheduled_at.floor() == @.scheduled_at
+                && @.scheduled_at >= 100000000000000 && @.scheduled_at <= 253402300799999999)
+                && (!exists (@.delay_seconds) || @.delay_seconds.type() == "number"
+                && @.delay_seconds >= 0 && @.delay_seconds <= 31536000)
+                && (!exists (@.headers) || @.headers.type() == "object" && !exists (@.headers.keyvalue()
+                    ? (@.value.type() == "object" || @.value.type() == "array"))))')) is true;
+--;
+comment on function _queue_is_plain(jsonb) is
+$$Whether a message of a batch is right as far as that can be seen at once: a key, a payload, and perhaps a time, a
+priority, attempts, headers and its turn. All others are for _queue_message.
+in_message: {key, payload, and push options}.
+Result: true or false.
+differs: on MariaDB and MySQL it is a part of _queue_push_plain.$$;
 --;
 create or replace function _queue_key(in_now bigint) returns text language sql volatile
     return overlay(lpad(to_hex(in_now / 1000), 12, '0') placing '-' from 9 for 0)
@@ -784,6 +812,27 @@ $$A key for a message that came without: a UUID of version 7, so that new keys s
 in_now: the time of the call.
 Result: the UUID; its order is that of the microseconds, then random.
 Where the idea comes from: RFC 9562, section 6.2, method 3.$$;
+--;
+-- calls: _queue_key
+create or replace function _queue_add_keys(in_messages jsonb, in_now bigint) returns jsonb language plpgsql as $$
+declare
+    v_key constant text := _queue_key(in_now);
+    v_first constant bigint := ('x' || right(v_key, 12))::bit(48)::bigint;
+begin
+    return (
+        select jsonb_agg(case
+            when jsonb_typeof(m.message) = 'object' and coalesce(m.message -> 'key', 'null') = 'null'
+            then m.message || jsonb_build_object('key',
+                left(v_key, 24) || lpad(to_hex((v_first + m.n) % 281474976710656), 12, '0'))
+            else m.message end order by m.n)
+        from jsonb_array_elements(in_messages) with ordinality m (message, n));
+end $$;
+--;
+comment on function _queue_add_keys(jsonb, bigint) is
+$$A key for each message of a batch that came without, one behind another in the order of the batch.
+in_messages: those of queue_push_many, an array. in_now: the time of the call.
+Result: the messages; what is no object is left as it is.
+Where the idea comes from: RFC 9562, section 6.2, method 2.$$;
 --;
 -- calls: _queue_line_up, _queue_newest, _queue_wake
 -- changes: delayed_queue, queue_count
@@ -1024,7 +1073,7 @@ $$Puts one message, whose payload is checked already but for payload_shape: queu
 in_payload, in_payload_bytes: one of the two; neither: a payload of JSON null. The other parameters, the result, the
 errors and the locks are those of queue_push.$$;
 --;
--- calls: _queue_enrol, _queue_index, _queue_is_huge, _queue_join_line, _queue_line, _queue_line_up, _queue_log,
+-- calls: _queue_enrol, _queue_index, _queue_is_plain, _queue_join_line, _queue_line, _queue_line_up, _queue_log,
 --     _queue_message, _queue_permits_settle, _queue_push_options, _queue_put_onto, _queue_semaphores,
 --     _queue_take_back
 -- changes: delayed_queue
@@ -1051,22 +1100,22 @@ begin
         where in_changes or o.order_key is not null;
     end if;
     with e as materialized (
-        -- most messages are a key, a payload and perhaps their turn: those are checked here, all others one by one
-        select m.n, nextval('delayed_queue_entry_seq'::regclass) as entry, m.message,
-            coalesce(m.message ->> 'order_key', v_default.order_key) as order_key,
-            (jsonb_typeof(m.message) = 'object' and m.message - '{key,payload,order_key,semaphores}'::text[] = '{}'
-            and jsonb_typeof(m.message -> 'key') = 'string' and char_length(m.message ->> 'key') between 1 and 200
-            and (not m.message ? 'order_key' or jsonb_typeof(m.message -> 'order_key') = 'string'
-                and char_length(m.message ->> 'order_key') between 1 and 200 and v_default.semaphores is null)
-            and m.message ? 'payload' and not jsonb_path_exists(m.message, '$.**{32}')
-            and not _queue_is_huge(m.message)) is true as plain
+        -- what most messages are is checked at once, all others one by one
+        select m.n, nextval('delayed_queue_entry_seq'::regclass) as entry, m.message, case
+            when jsonb_typeof(m.message) = 'object' then nullif(m.message - '{key,payload}'::text[], '{}') end as own,
+            coalesce(m.message ->> 'order_key', v_default.order_key) as order_key, _queue_is_plain(m.message)
+                and (v_default.semaphores is null or not m.message ? 'order_key') as plain
         from jsonb_array_elements(in_messages) with ordinality m (message, n)),
     m as materialized (
         select e.n, e.entry, (e.message ->> 'key') collate "C" as p_key, e.message -> 'payload' as payload,
-            v_default.scheduled_at, v_default.priority, v_default.headers, v_default.attempts, v_default.max_attempts,
+            coalesce((e.own -> 'scheduled_at')::bigint,
+                (in_now + (e.own -> 'delay_seconds')::numeric * 1000000)::bigint, v_default.scheduled_at)
+                as scheduled_at, coalesce((e.own -> 'priority')::smallint, v_default.priority) as priority,
+            case when e.own ? 'headers' then nullif(e.own -> 'headers', '{}') else v_default.headers end as headers,
+            v_default.attempts, coalesce((e.own -> 'max_attempts')::integer, v_default.max_attempts) as max_attempts,
             v_default.route, e.order_key collate "C", case
             when (v_heads ->> e.order_key)::integer < e.n then true end as waits, case
-            when not e.message ? 'semaphores' then v_default.semaphores when e.message -> 'semaphores' <> 'null'
+            when e.own ? 'semaphores' is not true then v_default.semaphores when e.own -> 'semaphores' <> 'null'
             then _queue_semaphores(coalesce(in_options, '{}') || e.message) end as semaphores
         from e where e.plain
         union all
@@ -1268,8 +1317,8 @@ comment on function queue_push_bytes(text, text, bytea, jsonb) is
 $$Puts one message with a binary payload into a kind; it comes back byte for byte.
 in_payload_bytes: the payload. The other parameters, the result, the errors and the locks are those of queue_push.$$;
 --;
--- calls: _queue_check_fit, _queue_check_kind, _queue_check_roles, _queue_fail, _queue_push_batch, _queue_wake,
---     queue_now
+-- calls: _queue_add_keys, _queue_check_fit, _queue_check_kind, _queue_check_roles, _queue_fail, _queue_push_batch,
+--     _queue_wake, queue_now
 create or replace function queue_push_many(in_kind text, in_messages jsonb, in_options jsonb default null)
     returns table (p_key text, outcome text) language plpgsql
     security definer set search_path from current set plan_cache_mode = force_generic_plan
@@ -1287,6 +1336,8 @@ begin
     elsif jsonb_typeof(in_messages) <> 'array' then
         perform _queue_fail('PQ001', 'messages', in_messages::text,
             'must be a JSON array of {key, payload, and push options}');
+    elsif in_messages @? '$[*] ? (!exists (@.key) || @.key == null)' then
+        in_messages := _queue_add_keys(in_messages, v_now);
     end if;
     select k.* into v_kind from queue_kind k where k.p_kind = in_kind;
     v_kind.p_kind := in_kind;
@@ -9368,6 +9419,7 @@ revoke all on sequence queue_event_0, queue_event_1, queue_event_2, queue_event_
 revoke all on function
     _queue_ack_each(bigint[], bytea[], jsonb, bigint),
     _queue_add_error(jsonb, bigint, integer, text, text),
+    _queue_add_keys(jsonb, bigint),
     _queue_advance(text[], text[], bigint, bigint[]),
     _queue_batch_done(text, bigint, bigint, text, text),
     _queue_boolean(jsonb, text),
@@ -9422,6 +9474,7 @@ revoke all on function
     _queue_is_alive(queue_worker, bigint),
     _queue_is_heard(text),
     _queue_is_huge(jsonb),
+    _queue_is_plain(jsonb),
     _queue_is_receipt(text),
     _queue_key(bigint),
     _queue_check_inbox_row(queue_inbox, bigint),

@@ -1,4 +1,4 @@
--- calls: _queue_check_key, _queue_check_payload, _queue_fail, _queue_key, _queue_push_options
+-- calls: _queue_check_key, _queue_check_payload, _queue_fail, _queue_push_options
 create procedure _queue_message(in in_message longtext character set utf8mb4, in in_number bigint,
     in in_defaults longtext character set utf8mb4, in in_now bigint, out out_key text collate exact,
     out out_payload longtext character set utf8mb4, out out_scheduled_at bigint, out out_priority smallint,
@@ -8,7 +8,7 @@ create procedure _queue_message(in in_message longtext character set utf8mb4, in
     comment 'One message of a batch, checked.
 in_message: {key, payload, and push options}. in_number: its place, from 1. in_defaults: the options of the batch; those
 of the message win. in_now: the time of the call.
-Result: its key (made where it has none) and each option, or its default.
+Result: its key, see _queue_add_keys, and each option, or its default.
 Errors: PQ001, PQ002, PQ003, naming the place as messages[0], messages[1], ….
 out_key, out_payload, …: the result, with the payload.'
 begin
@@ -18,15 +18,11 @@ begin
     if coalesce(json_type(in_message), 'NULL') <> 'OBJECT' then
         call _queue_fail('PQ001', v_place, coalesce(in_message, 'null'),
             'must be an object {key, payload, and push options}');
-    elseif json_type(json_extract(in_message, '$.key')) not in ('STRING', 'NULL') then
+    elseif json_type(json_extract(in_message, '$.key')) <> 'STRING' then
         call _queue_fail('PQ001', concat(v_place, '.key'), json_unquote(json_extract(in_message, '$.key')),
             'must be a string');
     end if;
-    if json_type(json_extract(in_message, '$.key')) = 'STRING' then
-        set out_key = left(json_unquote(json_extract(in_message, '$.key')), 201);
-    else
-        call _queue_key(in_now, out_key);
-    end if;
+    set out_key = left(json_unquote(json_extract(in_message, '$.key')), 201);
     call _queue_check_key(out_key, concat(v_place, '.key'));
     set out_payload = coalesce(json_extract(in_message, '$.payload'), 'null');
     call _queue_check_payload(out_payload, concat(v_place, '.payload'));

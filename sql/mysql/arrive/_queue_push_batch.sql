@@ -1,14 +1,12 @@
 -- calls: _queue_check_roles, _queue_enrol, _queue_fail, _queue_index, _queue_join_line, _queue_line_up,
 --     _queue_log_entries, _queue_push_each, _queue_push_options, _queue_push_plain
 create procedure _queue_push_batch(in in_kind text collate exact, in in_messages longtext character set utf8mb4,
-    in in_options longtext character set utf8mb4, in in_now bigint, out out_outcomes longtext character set ascii,
-    out out_made longtext character set ascii)
+    in in_options longtext character set utf8mb4, in in_now bigint, out out_outcomes longtext character set ascii)
     comment 'queue_push_many without its transaction: by _queue_push_plain, or by _queue_push_each where that leaves a
 batch and where their kind has a shape or remembers keys; then what follows for all of them.
 in_kind, in_messages, in_options, the errors and the locks: those of queue_push_many; the name of the kind is checked,
-and that messages are an array. in_now: the time of the call. out_outcomes: a letter a message, in their order: c for
-created, i for ignored, r for replaced, h for held. out_made: 36 characters a message, the key that was made where it
-came without; NULL where none was.'
+that messages are an array, and each has a key. in_now: the time of the call. out_outcomes: a letter a message, in their
+order: c for created, i for ignored, r for replaced, h for held.'
 begin
     declare v_since, v_at bigint;
     declare v_follows, v_filter, v_logs, v_draining, v_restricted boolean default false;
@@ -36,7 +34,7 @@ begin
             v_route, v_order, v_semaphores, v_follows, out_outcomes);
     end if;
     if out_outcomes is null then
-        call _queue_push_each(in_kind, in_messages, in_options, in_now, v_shape, v_since, out_outcomes, out_made);
+        call _queue_push_each(in_kind, in_messages, in_options, in_now, v_shape, v_since, out_outcomes);
         set v_follows = json_contains_path(in_messages, 'one', '$[*].group', '$[*].order_key', '$[*].semaphores');
     end if;
     set v_follows = v_follows or json_contains_path(in_options, 'one', '$.group', '$.order_key', '$.semaphores');
@@ -54,8 +52,7 @@ begin
                 own_group int exists path '$.group',
                 on_duplicate varchar(20) character set utf8mb4 path '$.on_duplicate')) r
                 straight_join delayed_queue q force index (delayed_queue_key) on q.p_kind = in_kind
-                    and q.p_key = coalesce(r.p_key,
-                        convert(substr(out_made, 36 * r.place - 35, 36) using utf8mb4) collate exact)
+                    and q.p_key = r.p_key
             where substr(out_outcomes, r.place, 1) in ('c', 'r')
             order by r.place limit 1000000000) s;
     end if;

@@ -1,7 +1,7 @@
 -- calls: _queue_check_fit, _queue_epoch, _queue_lock, _queue_message, _queue_push_options, _queue_put
 create procedure _queue_push_each(in in_kind text collate exact, in in_messages longtext character set utf8mb4,
     in in_options longtext character set utf8mb4, in in_now bigint, in in_shape longtext character set utf8mb4,
-    in in_since bigint, out out_outcomes longtext character set ascii, out out_made longtext character set ascii)
+    in in_since bigint, out out_outcomes longtext character set ascii)
     comment 'Puts the messages of a batch in one by one, in the order of their keys.
 in_shape: the payload_shape of the kind; NULL: none. in_since: see _queue_put. The other parameters, the result, the
 errors and the locks are those of _queue_push_batch.
@@ -16,7 +16,6 @@ begin
     declare v_priority, v_default_priority smallint;
     declare v_order, v_default_order varchar(200) collate exact;
     declare v_place, v_attempts, v_default_attempts, v_max_attempts, v_default_max_attempts int;
-    declare v_number int default json_length(in_messages);
     declare v_on_duplicate, v_default_on_duplicate varchar(20) character set utf8mb4;
     declare v_outcome varchar(10) character set utf8mb4;
     declare c cursor for
@@ -39,7 +38,7 @@ begin
         v_default_attempts, v_default_max_attempts, v_default_on_duplicate, v_default_route, v_default_order,
         v_default_semaphores);
     set v_changes = v_default_on_duplicate <> 'ignore' or json_contains_path(in_messages, 'one', '$[*].on_duplicate'),
-        out_outcomes = repeat('i', v_number);
+        out_outcomes = repeat('i', json_length(in_messages));
     call _queue_epoch(v_shift);
     for each c into v_place, v_new, v_message, v_payload, v_key, v_plain do
         if v_plain then
@@ -50,10 +49,6 @@ begin
         else
             call _queue_message(v_message, v_place, in_options, in_now, v_key, v_payload, v_at, v_priority,
                 v_headers, v_attempts, v_max_attempts, v_on_duplicate, v_route, v_order, v_semaphores);
-            if coalesce(json_type(json_extract(v_message, '$.key')), 'NULL') = 'NULL' then
-                set out_made = insert(coalesce(out_made, convert(repeat(' ', 36 * v_number) using ascii)),
-                    36 * v_place - 35, 36, convert(v_key using ascii));
-            end if;
         end if;
         if in_shape is not null then
             call _queue_check_fit(in_shape, v_payload, concat('messages[', v_place - 1, '].payload'));

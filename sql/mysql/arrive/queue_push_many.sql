@@ -1,4 +1,4 @@
--- calls: _queue_check_json, _queue_check_kind, _queue_fail, _queue_push_batch, queue_now
+-- calls: _queue_add_keys, _queue_check_json, _queue_check_kind, _queue_fail, _queue_push_batch, queue_now
 create procedure queue_push_many(in in_kind text collate exact, in in_messages longtext character set utf8mb4,
     in in_options longtext character set utf8mb4)
     comment 'Puts many messages into a kind: all or, with an error, none.
@@ -12,10 +12,11 @@ Locks: none, or with on_duplicate the messages whose keys are taken, in the orde
 out of order, the call undoes what it did and begins again); what others are putting in is waited for in the order of
 the keys, so that overlapping batches don''t deadlock.'
 begin
-    declare v_outcomes, v_made longtext character set ascii;
+    declare v_outcomes longtext character set ascii;
     begin atomic
         declare v_now bigint;
-        set v_outcomes = null, v_made = null;
+        declare v_keys longtext character set utf8mb4;
+        set v_outcomes = null;
         call queue_now(v_now);
         call _queue_check_kind(in_kind, 95, 'kind');
         if in_messages is null or length(in_messages) < 99 and in_messages regexp '^[[:space:]]*null[[:space:]]*$' then
@@ -26,12 +27,14 @@ begin
             call _queue_fail('PQ001', 'messages', in_messages,
                 'must be a JSON array of {key, payload, and push options}');
         end if;
-        call _queue_push_batch(in_kind, in_messages, in_options, v_now, v_outcomes, v_made);
+        set v_keys = json_extract(in_messages, '$[*].key');
+        if coalesce(json_length(v_keys), 0) < json_length(in_messages) or locate('null', v_keys) > 0 then
+            call _queue_add_keys(in_messages, v_now);
+        end if;
+        call _queue_push_batch(in_kind, in_messages, in_options, v_now, v_outcomes);
     end atomic;
-    select coalesce(r.p_key, substr(v_made, 36 * r.place - 35, 36)) as p_key,
-        case substr(v_outcomes, r.place, 1) when 'c' then 'created' when 'r' then 'replaced' when 'h' then 'held'
-        else 'ignored' end
-            as outcome
+    select r.p_key, case substr(v_outcomes, r.place, 1) when 'c' then 'created' when 'r' then 'replaced'
+        when 'h' then 'held' else 'ignored' end as outcome
     from json_table(in_messages, '$[*]'
         columns (place for ordinality, p_key varchar(200) character set utf8mb4 path '$.key')) r
     order by r.place;

@@ -51,11 +51,14 @@ begin
                 json_valid(s.payload) and json_depth(if(json_valid(s.payload), s.payload, 'null')) <= 31)
             and (locate('\\', s.payload) = 0
                 or replace(s.payload, '\\\\', '') not regexp '\\\\u0000|\\\\[^"/bfnrtu\\\\]')
-            /*M!100600 and s.payload not regexp '[0-9][.]([^0-9]|$)|[0-9]{310}|[0-9][eE][+]?[0-9]{3}' */)
+            /*M!100600 and (s.payload not regexp '[0-9][.]([^0-9]|$)|[0-9]{310}|[0-9][eE][+]?[0-9]{3}'
+                or replace(replace(s.payload, '\\\\', ''), '\\"', '') not regexp concat('"[^"]*+"(*SKIP)(*FAIL)',
+                    '|[0-9][.]([^0-9]|$)|[0-9]{310}|[0-9][eE][+]?[0-9]{3}')) */)
         and if(s.headers is null, true, locate('"', s.headers) > 0 and locate('\\', s.headers) = 0
             and if(length(s.headers) > 65535 or locate('{', s.headers, 2) > 0 or locate('[', s.headers) > 0, false,
                 json_type(if(json_valid(s.headers), s.headers, 'null')) = 'OBJECT')
-            /*M!100600 and s.headers not regexp '[0-9][.]([^0-9]|$)|[0-9]{310}|[0-9][eE][+]?[0-9]{3}' */)
+            /*M!100600 and s.headers not regexp concat('"[^"]*+"(*SKIP)(*FAIL)',
+                '|[0-9][.]([^0-9]|$)|[0-9]{310}|[0-9][eE][+]?[0-9]{3}') */)
         and coalesce(s.priority between -32768 and 32767, true)
         and if(s.scheduled_at is null, coalesce(s.delay_seconds between 0 and 1000000000, true),
             s.delay_seconds is null and s.scheduled_at between 100000000000000 and 253402300799999999)

@@ -40,11 +40,14 @@ begin
             json_valid(new.payload) and json_depth(if(json_valid(new.payload), new.payload, 'null')) <= 31
             and (locate('\\', new.payload) = 0
                 or replace(new.payload, '\\\\', '') not regexp '\\\\u0000|\\\\[^"/bfnrtu\\\\]')
-            /*M!100600 and new.payload not regexp '[0-9][.]([^0-9]|$)|[0-9]{310}|[0-9][eE][+]?[0-9]{3}' */)
+            /*M!100600 and (new.payload not regexp '[0-9][.]([^0-9]|$)|[0-9]{310}|[0-9][eE][+]?[0-9]{3}'
+                or replace(replace(new.payload, '\\\\', ''), '\\"', '') not regexp concat('"[^"]*+"(*SKIP)(*FAIL)',
+                    '|[0-9][.]([^0-9]|$)|[0-9]{310}|[0-9][eE][+]?[0-9]{3}')) */)
         and if(new.headers is null, true, json_type(if(json_valid(new.headers), new.headers, 'null')) = 'OBJECT'
             and locate('"', new.headers) > 0
             and locate('{', new.headers, 2) = 0 and locate('[', new.headers) = 0 and locate('\\', new.headers) = 0
-            /*M!100600 and new.headers not regexp '[0-9][.]([^0-9]|$)|[0-9]{310}|[0-9][eE][+]?[0-9]{3}' */)
+            /*M!100600 and new.headers not regexp concat('"[^"]*+"(*SKIP)(*FAIL)',
+                '|[0-9][.]([^0-9]|$)|[0-9]{310}|[0-9][eE][+]?[0-9]{3}') */)
         and coalesce(new.priority between -32768 and 32767, true)
         and if(new.scheduled_at is null, coalesce(new.delay_seconds between 0 and 1000000000, true),
             new.delay_seconds is null and new.scheduled_at between 100000000000000 and 253402300799999999)

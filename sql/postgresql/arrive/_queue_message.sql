@@ -1,4 +1,4 @@
--- calls: _queue_check_key, _queue_check_payload, _queue_fail, _queue_key, _queue_push_options
+-- calls: _queue_check_key, _queue_check_payload, _queue_fail, _queue_push_options
 create or replace function _queue_message(in_message jsonb, in_number bigint, in_defaults jsonb, in_now bigint,
     out p_key text, out scheduled_at bigint, out priority smallint, out headers jsonb, out attempts integer,
     out max_attempts integer, out on_duplicate text, out route jsonb, out order_key text, out semaphores text[])
@@ -10,10 +10,10 @@ declare
 begin
     if jsonb_typeof(in_message) <> 'object' then
         perform _queue_fail('PQ001', v_place, in_message::text, 'must be an object {key, payload, and push options}');
-    elsif jsonb_typeof(in_message -> 'key') not in ('string', 'null') then
+    elsif jsonb_typeof(in_message -> 'key') <> 'string' then
         perform _queue_fail('PQ001', v_place || '.key', in_message ->> 'key', 'must be a string');
     end if;
-    p_key := coalesce(in_message ->> 'key', _queue_key(in_now));
+    p_key := in_message ->> 'key';
     perform _queue_check_key(p_key, v_place || '.key');
     perform _queue_check_payload(in_message -> 'payload', v_place || '.payload');
     v_own := in_message - '{key,payload}'::text[];
@@ -36,5 +36,5 @@ comment on function _queue_message(jsonb, bigint, jsonb, bigint) is
 $$One message of a batch, checked.
 in_message: {key, payload, and push options}. in_number: its place, from 1. in_defaults: the options of the batch; those
 of the message win. in_now: the time of the call.
-Result: its key (made where it has none) and each option, or its default.
+Result: its key, see _queue_add_keys, and each option, or its default.
 Errors: PQ001, PQ002, PQ003, naming the place as messages[0], messages[1], ….$$;

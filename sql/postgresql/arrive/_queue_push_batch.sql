@@ -1,4 +1,4 @@
--- calls: _queue_enrol, _queue_index, _queue_is_huge, _queue_join_line, _queue_line, _queue_line_up, _queue_log,
+-- calls: _queue_enrol, _queue_index, _queue_is_plain, _queue_join_line, _queue_line, _queue_line_up, _queue_log,
 --     _queue_message, _queue_permits_settle, _queue_push_options, _queue_put_onto, _queue_semaphores,
 --     _queue_take_back
 -- changes: delayed_queue
@@ -25,22 +25,22 @@ begin
         where in_changes or o.order_key is not null;
     end if;
     with e as materialized (
-        -- most messages are a key, a payload and perhaps their turn: those are checked here, all others one by one
-        select m.n, nextval('delayed_queue_entry_seq'::regclass) as entry, m.message,
-            coalesce(m.message ->> 'order_key', v_default.order_key) as order_key,
-            (jsonb_typeof(m.message) = 'object' and m.message - '{key,payload,order_key,semaphores}'::text[] = '{}'
-            and jsonb_typeof(m.message -> 'key') = 'string' and char_length(m.message ->> 'key') between 1 and 200
-            and (not m.message ? 'order_key' or jsonb_typeof(m.message -> 'order_key') = 'string'
-                and char_length(m.message ->> 'order_key') between 1 and 200 and v_default.semaphores is null)
-            and m.message ? 'payload' and not jsonb_path_exists(m.message, '$.**{32}')
-            and not _queue_is_huge(m.message)) is true as plain
+        -- what most messages are is checked at once, all others one by one
+        select m.n, nextval('delayed_queue_entry_seq'::regclass) as entry, m.message, case
+            when jsonb_typeof(m.message) = 'object' then nullif(m.message - '{key,payload}'::text[], '{}') end as own,
+            coalesce(m.message ->> 'order_key', v_default.order_key) as order_key, _queue_is_plain(m.message)
+                and (v_default.semaphores is null or not m.message ? 'order_key') as plain
         from jsonb_array_elements(in_messages) with ordinality m (message, n)),
     m as materialized (
         select e.n, e.entry, (e.message ->> 'key') collate "C" as p_key, e.message -> 'payload' as payload,
-            v_default.scheduled_at, v_default.priority, v_default.headers, v_default.attempts, v_default.max_attempts,
+            coalesce((e.own -> 'scheduled_at')::bigint,
+                (in_now + (e.own -> 'delay_seconds')::numeric * 1000000)::bigint, v_default.scheduled_at)
+                as scheduled_at, coalesce((e.own -> 'priority')::smallint, v_default.priority) as priority,
+            case when e.own ? 'headers' then nullif(e.own -> 'headers', '{}') else v_default.headers end as headers,
+            v_default.attempts, coalesce((e.own -> 'max_attempts')::integer, v_default.max_attempts) as max_attempts,
             v_default.route, e.order_key collate "C", case
             when (v_heads ->> e.order_key)::integer < e.n then true end as waits, case
-            when not e.message ? 'semaphores' then v_default.semaphores when e.message -> 'semaphores' <> 'null'
+            when e.own ? 'semaphores' is not true then v_default.semaphores when e.own -> 'semaphores' <> 'null'
             then _queue_semaphores(coalesce(in_options, '{}') || e.message) end as semaphores
         from e where e.plain
         union all

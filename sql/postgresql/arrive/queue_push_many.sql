@@ -1,5 +1,5 @@
--- calls: _queue_check_fit, _queue_check_kind, _queue_check_roles, _queue_fail, _queue_push_batch, _queue_wake,
---     queue_now
+-- calls: _queue_add_keys, _queue_check_fit, _queue_check_kind, _queue_check_roles, _queue_fail, _queue_push_batch,
+--     _queue_wake, queue_now
 create or replace function queue_push_many(in_kind text, in_messages jsonb, in_options jsonb default null)
     returns table (p_key text, outcome text) language plpgsql
     security definer set search_path from current set plan_cache_mode = force_generic_plan
@@ -17,6 +17,8 @@ begin
     elsif jsonb_typeof(in_messages) <> 'array' then
         perform _queue_fail('PQ001', 'messages', in_messages::text,
             'must be a JSON array of {key, payload, and push options}');
+    elsif in_messages @? '$[*] ? (!exists (@.key) || @.key == null)' then
+        in_messages := _queue_add_keys(in_messages, v_now);
     end if;
     select k.* into v_kind from queue_kind k where k.p_kind = in_kind;
     v_kind.p_kind := in_kind;
