@@ -524,22 +524,36 @@ def test_a_batch_goes_back_when_nobody_commits_it(queue: Session, clock: Clock) 
     assert outcomes(queue.ack_many([one.receipt for one in found if one.receipt])) == ["acked"]
 
 
-def test_readers_ask_whether_a_batch_would_find_anything(queue: Session, clock: Clock) -> None:
-    def ready() -> bool:
-        return queue.answer("queue_stream_ready", "mail")[0]["ready"] in ("t", "1")
+def ready(queue: Session) -> bool:
+    return queue.answer("queue_stream_ready", "mail")[0]["ready"] in ("t", "1")
 
-    assert not ready()
+
+def test_readers_ask_whether_a_batch_would_find_anything(queue: Session, clock: Clock) -> None:
+    assert not ready(queue)
     queue.push("mail", "a", 1, delay_seconds=5)
-    assert not ready()
+    assert not ready(queue)
     clock.advance(5)
-    assert ready()
+    assert ready(queue)
     queue.pause("mail")
-    assert not ready()
+    assert not ready(queue)
     queue.resume("mail")
     reserve(queue, 1, timeout_seconds=60)
-    assert not ready()
+    assert not ready(queue)
     clock.advance(60)
-    assert ready()
+    assert ready(queue)
+
+
+@pytest.mark.parametrize("limit", [{"max_reserved": 1}, {"rate_per_second": 1}])
+def test_a_batch_would_find_nothing_while_a_kind_is_at_its_limit(
+    queue: Session, clock: Clock, limit: dict[str, Any]
+) -> None:
+    queue.define("mail", **limit)
+    push(queue, "a", "b")
+    assert ready(queue)
+    assert of(reserve(queue, 1, timeout_seconds=60)) == ["a"]
+    assert not ready(queue)
+    clock.advance(60)
+    assert ready(queue)
 
 
 @each(

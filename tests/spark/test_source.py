@@ -76,6 +76,20 @@ def test_a_kind_that_nobody_has_used_is_warned_of(
     assert warned == ['kind "mial": nobody has ever used it; is it spelt right?']
 
 
+def test_a_run_ends_while_others_hold_all_that_a_kind_allows(queue: Session, where: dict[str, str]) -> None:
+    queue.define("mail", max_reserved=1)
+    queue.push_many("mail", [{"key": key, "payload": 1} for key in ("a", "b")])
+    [held] = queue.reserve("mail")
+    reader = StreamReader(parse({**where, "kind": "mail"}, READ_STREAM), KEYS)
+    reader.prepareForTriggerAvailableNow()
+    start = reader.initialOffset()
+    assert reader.latestOffset(start) == start
+    assert held.receipt is not None
+    queue.ack(held.receipt)
+    assert reader.latestOffset(start) != start
+    reader.stop()
+
+
 def test_several_kinds_are_read_in_batches_of_a_limit_with_their_backlog(
     spark: SparkSession, queue: Session, where: dict[str, str], folder: str
 ) -> None:

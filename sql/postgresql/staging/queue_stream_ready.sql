@@ -1,14 +1,16 @@
--- calls: _queue_check_kind, _queue_check_roles, queue_now
+-- calls: _queue_check_kind, _queue_check_roles, _queue_limited_until, queue_now
 create or replace function queue_stream_ready(in_kind text, out ready boolean)
     language plpgsql
     security definer set search_path from current set plan_cache_mode = force_generic_plan
     set enable_seqscan = off set enable_hashjoin = off as $$
 declare
     v_now constant bigint := queue_now();
+    v_kind queue_kind;
 begin
     perform _queue_check_kind(in_kind, 100, 'kind');
     perform _queue_check_roles(array[in_kind]);
-    ready := not exists (select from queue_kind k where k.p_kind = in_kind and k.paused)
+    select k.* into v_kind from queue_kind k where k.p_kind = in_kind;
+    ready := v_kind.paused is not true and _queue_limited_until(v_kind, v_now) is null
         and (exists (select from delayed_queue q where q.p_kind = in_kind and q.ready_at is not null
             and q.scheduled_at <= v_now)
             or exists (select from delayed_queue d where d.p_kind = in_kind and d.due_at <= v_now));
@@ -17,6 +19,6 @@ end $$;
 comment on function queue_stream_ready(text) is
 $$Whether a reserve would find something: what a reader of batches asks before it plans one.
 in_kind: the kind.
-Result: ready: false where nothing is ready or the kind is paused.
+Result: ready: false where nothing is ready, or the kind is paused or at its limits.
 Errors: PQ007 for a kind that is for others. PQ001 for kind.
 Locks: none.$$;
