@@ -64,3 +64,16 @@ def spark_schema(text: str, times: str = "timestamp") -> StructType:
 def arrow_schema(text: str) -> Any:
     """Return the schema of record batches with these columns."""
     return pa.schema([(name, _TYPES[type_][1]) for name, type_ in columns(text)])
+
+
+def held(type_: Any) -> Any:
+    """Return the type in which Python can have every value of a type: times are numbers, and texts bytes."""
+    if pa.types.is_struct(type_):
+        return pa.struct([(one.name, held(one.type)) for one in type_])
+    if pa.types.is_map(type_):
+        return pa.map_(held(type_.key_type), held(type_.item_type))
+    if pa.types.is_list(type_):
+        return pa.list_(held(type_.value_type))
+    if pa.types.is_date(type_) or pa.types.is_timestamp(type_):
+        return pa.int32() if pa.types.is_date(type_) else pa.int64()
+    return pa.binary() if pa.types.is_string(type_) or pa.types.is_large_string(type_) else type_

@@ -5,7 +5,7 @@ from __future__ import annotations
 import functools
 import hashlib
 import json
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Mapping
 from typing import Any, Final
 
 from pyqueue_sql.errors import InvalidParameter
@@ -26,17 +26,18 @@ DEAD: Final = ("p_kind", "p_key", "payload", "headers")
 """Columns of what a bad row becomes."""
 
 
-def sound(table: Any, *, dead: list[dict[str, Any]] | None) -> Any:
+def sound(table: Any, unfit: Mapping[int, str], *, dead: list[dict[str, Any]] | None) -> Any:
     """Return the rows that are messages.
 
     Args:
         table: rows of queue_inbox.
+        unfit: the places of those that are known to be none, each with the reason.
         dead: takes what the others become, rows of DEAD; None: the first of them is an error.
 
     Raises:
         InvalidParameter: a row is none, or what it is can't be kept either.
     """
-    found: dict[int, str] = {}
+    found = dict(unfit)
     for place, why in _faults(table):
         found.setdefault(place, why)
     if not found:
@@ -120,6 +121,8 @@ def _misnamed(value: str | None, most: int) -> str | None:
 
 def _ranges(column: Any, name: str) -> Iterator[tuple[int, str]]:
     least, most = RANGES[name]
+    if not pa.types.is_integer(column.type):  # neither a small decimal nor a float has room for the bounds
+        column = column.cast(pa.float64())
     within = pc.and_(pc.greater_equal(column, least), pc.less_equal(column, most))
     for place in _places(pc.invert(pc.fill_null(within, True))):
         yield place, f"{name} {column[place].as_py()}: must be {least} to {most}"

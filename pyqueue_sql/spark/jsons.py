@@ -6,7 +6,7 @@ import base64
 import json
 import math
 from collections.abc import Callable, Iterable, Mapping
-from datetime import UTC, date, datetime
+from datetime import UTC, date, datetime, timedelta
 from decimal import Context, Decimal, InvalidOperation
 from typing import Any, Final
 from zoneinfo import ZoneInfo, ZoneInfoNotFoundError
@@ -19,6 +19,7 @@ from pyspark.sql.types import (
     ByteType,
     DataType,
     DateType,
+    DayTimeIntervalType,
     DecimalType,
     DoubleType,
     FloatType,
@@ -32,12 +33,21 @@ from pyspark.sql.types import (
     TimestampType,
     VariantType,
     VariantVal,
+    YearMonthIntervalType,
 )
 
 from pyqueue_sql.errors import InvalidParameter
 
 _WIDE: Final = Context(prec=76)
 """For what is rounded to Spark's 38 digits at the most, on both sides of the dot."""
+EPOCH: Final = datetime(1970, 1, 1)
+DAY, MICROSECOND = timedelta(days=1), timedelta(microseconds=1)
+_SINCE: Final[Mapping[type[DataType], tuple[Any, timedelta]]] = {
+    TimestampType: (EPOCH.replace(tzinfo=UTC), MICROSECOND),
+    TimestampNTZType: (EPOCH, MICROSECOND),
+    DateType: (EPOCH.date(), DAY),
+}
+"""From when times are counted, and in which steps."""
 
 Read = Callable[[Any], Any]
 Write = Callable[[Any], str]
@@ -197,22 +207,36 @@ def _local(text: str) -> datetime:
     return found
 
 
-def writer(type_: DataType) -> Write:
-    """Return what makes JSON out of a value as Arrow gives it: null fields of a struct are left out, as by
-    `to_json`; times have their zone and their microseconds."""
+def writer(type_: DataType, path: str = "payload") -> Write:
+    """Return what makes JSON out of a value of a column that is `held`: null fields of a struct are left out,
+    as by `to_json`; times have their zone and their microseconds.
+
+    Raises:
+        Misfit: no value of the type is written; the writer raises it for a value that can't be.
+    """
     if isinstance(type_, StructType):
-        fields = [(json.dumps(one.name), one.name, writer(one.dataType)) for one in type_.fields]
+        fields = [
+            (json.dumps(one.name), one.name, writer(one.dataType, f"{path}.{one.name}"))
+            for one in type_.fields
+        ]
         return lambda value: _object(
             (shown, inner(value[name])) for shown, name, inner in fields if value[name] is not None
         )
     if isinstance(type_, ArrayType):
-        inner = _or_null(writer(type_.elementType))
+        inner = _or_null(writer(type_.elementType, f"{path}[]"))
         return lambda value: f"[{','.join(map(inner, value))}]"
     if isinstance(type_, MapType):
-        inner = _or_null(writer(type_.valueType))
-        return lambda value: _object((json.dumps(_name(key)), inner(one)) for key, one in value)
+        named, inner = writer(type_.keyType, f"{path}.*"), _or_null(writer(type_.valueType, f"{path}.*"))
+        return lambda value: _object((_name(named(key)), inner(one)) for key, one in value)
     if isinstance(type_, VariantType):
-        return lambda value: VariantVal(value["value"], value["metadata"]).toJson()
+        return lambda value: _variant(value, path)
+    if isinstance(type_, DayTimeIntervalType | YearMonthIntervalType):
+        raise Misfit(f'"{path}" {type_.simpleString()}: must be no interval; cast it to string')
+    if isinstance(type_, StringType):
+        return lambda value: dumps(utf8(value, path))
+    if type(type_) in _SINCE:
+        since, step = _SINCE[type(type_)]
+        return lambda value: json.dumps(moment(value, since, step))
     return _plain
 
 
@@ -224,8 +248,49 @@ def _or_null(write: Write) -> Write:
     return lambda value: "null" if value is None else write(value)
 
 
-def _name(value: Any) -> str:
-    return value if isinstance(value, str) else _plain(value).strip('"')
+def _name(text: str) -> str:
+    return text if text.startswith('"') else json.dumps(text)
+
+
+def _variant(value: Any, path: str) -> str:
+    try:
+        return VariantVal(value["value"], value["metadata"]).toJson()
+    except (ValueError, OverflowError) as error:
+        raise Misfit(f"{path}: must be a variant that Python can read: {error}") from None
+
+
+def moment(value: int, since: Any, step: timedelta, **how: str) -> str:
+    """Return a time in ISO 8601, also of a year that Python doesn't have.
+
+    Args:
+        value: so many steps.
+        since: a date or a time.
+        step: how long a step is.
+        **how: as for `isoformat`.
+    """
+    try:
+        return (since + value * step).isoformat(**how)
+    except OverflowError:
+        rounds, left = divmod(value, 146_097 * DAY // step)  # the calendar is the same again after 400 years
+        text = (since + left * step).isoformat(**how)
+        return f"{int(text[:4]) + 400 * rounds:+05}{text[4:]}"
+
+
+def utf8(value: bytes, path: str) -> str:
+    """Return a text.
+
+    Raises:
+        Misfit: it is none; Spark takes any bytes for a string.
+    """
+    try:
+        return value.decode()
+    except UnicodeDecodeError:
+        raise Misfit(f'{path} "{shown(value)[:40]}": must be UTF-8') from None
+
+
+def shown(value: Any) -> str:
+    """Return what shows a value, so that no other is shown in the same way."""
+    return value.decode(errors="backslashreplace") if isinstance(value, bytes) else str(value)
 
 
 def _plain(value: Any) -> str:
@@ -233,11 +298,9 @@ def _plain(value: Any) -> str:
         return format(value, "f")
     if isinstance(value, float) and not math.isfinite(value):
         return json.dumps(str(value).replace("nan", "NaN").replace("inf", "Infinity"))
-    if isinstance(value, datetime):
-        return json.dumps(value.isoformat() if value.tzinfo is None else value.astimezone(UTC).isoformat())
     if isinstance(value, bytes):
         return json.dumps(base64.b64encode(value).decode())
-    return dumps(value) if isinstance(value, str | int | float) else json.dumps(str(value))
+    return dumps(value) if isinstance(value, int | float) else json.dumps(str(value))
 
 
 def dumps(value: Any) -> str:

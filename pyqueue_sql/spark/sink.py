@@ -87,7 +87,7 @@ class Stager:
             table = "queue_inbox" if direct else "queue_stage"
             found = (
                 sound(
-                    plain(one, self._schema, kind=self.options.kind, part=part),
+                    *plain(one, self._schema, kind=self.options.kind, part=part),
                     dead=dead if self._buries else None,
                 )
                 for one in itertools.chain([first], batches)

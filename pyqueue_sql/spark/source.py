@@ -25,10 +25,10 @@ class PyQueueDataSource(DataSource):
     """The queue as a data source of Spark: `spark.read.format("pyqueue")`, readStream, write, writeStream.
 
     `pyqueue_sql.spark.register(spark)` makes it known. A DataFrame that is written has columns of
-    queue_inbox: p_kind, p_key (of any atomic type), payload (JSON as a string, or a struct, map, array or
-    variant), payload_bytes, headers, priority, delay_seconds, scheduled_at (a timestamp, with or without
-    zone, a date, or microseconds), attempts, max_attempts. What is read may be told its columns and types:
-    `.schema("p_key string, payload struct<n: int>, created_at timestamp")`.
+    queue_inbox: p_kind, p_key (of any atomic type but an interval), payload (JSON as a string, or a struct,
+    map, array or variant), payload_bytes, headers, priority, delay_seconds, scheduled_at (a timestamp, with
+    or without zone, a date, or microseconds), attempts, max_attempts. What is read may be told its columns
+    and types: `.schema("p_key string, payload struct<n: int>, created_at timestamp")`.
 
     Options, in any case and with or without `_`; each with what it is for, and its default:
 

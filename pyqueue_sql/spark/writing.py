@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import io
+import json
 from collections.abc import Iterator, Sequence
+from datetime import UTC
 from typing import Any, Final
 
 from pyspark.sql.types import (
@@ -23,8 +25,21 @@ from pyspark.sql.types import (
 )
 
 from pyqueue_sql.errors import InvalidParameter
-from pyqueue_sql.spark.arrow import csv, pa, pc
-from pyqueue_sql.spark.jsons import session_zone, writer, zoned
+from pyqueue_sql.spark.arrow import csv, held, pa, pc
+from pyqueue_sql.spark.checking import LAST_US
+from pyqueue_sql.spark.jsons import (
+    DAY,
+    EPOCH,
+    MICROSECOND,
+    Misfit,
+    Write,
+    moment,
+    session_zone,
+    shown,
+    utf8,
+    writer,
+    zoned,
+)
 
 INBOX: Final[dict[str, tuple[type[DataType], ...]]] = {
     "p_kind": (StringType,),
@@ -41,6 +56,8 @@ INBOX: Final[dict[str, tuple[type[DataType], ...]]] = {
 """What a DataFrame may have, with the types that it may have there: the columns of queue_inbox."""
 ENDING: Final[dict[str, tuple[type[DataType], ...]]] = {"receipt": (StringType,), "error": (StringType,)}
 """What else it may have where the write ends a batch."""
+FAR: Final = 2**62
+"""Microseconds; what is still further away is said to be this."""
 ROWS: Final = 5_000
 BYTES: Final = 2_000_000
 """Of one INSERT: less than any server's max_allowed_packet."""
@@ -67,6 +84,11 @@ def check_columns(schema: StructType, *, ending: bool, kind: bool) -> None:
             raise InvalidParameter(
                 f'column "{one.name}" {one.dataType.simpleString()[:40]}: must be {wanted}{hint}'
             )
+        if one.name in ("p_key", "payload", "headers"):
+            try:
+                writer(one.dataType, one.name)
+            except Misfit as error:
+                raise InvalidParameter(f"column {error}") from None
     names = set(schema.fieldNames())
     if ("p_kind" in names) == kind:
         raise InvalidParameter('column "p_kind" or option "kind": exactly one of the two')
@@ -74,8 +96,11 @@ def check_columns(schema: StructType, *, ending: bool, kind: bool) -> None:
         raise InvalidParameter('column "payload" or "payload_bytes": one of the two')
 
 
-def plain(batch: Any, schema: StructType, *, kind: str | None, part: int | None) -> Any:
-    """Return a batch as the rows of queue_inbox, or of queue_stage.
+def plain(
+    batch: Any, schema: StructType, *, kind: str | None, part: int | None
+) -> tuple[Any, dict[int, str]]:
+    """Return a batch as rows of queue_inbox, or of queue_stage, and the places of those that can't be rows,
+    each with the reason; what is wrong with these is as it can be shown.
 
     Args:
         batch: of messages.
@@ -84,40 +109,78 @@ def plain(batch: Any, schema: StructType, *, kind: str | None, part: int | None)
         part: of the stage; None: there is none.
     """
     columns = {name: batch.column(name) for name in batch.schema.names if name in INBOX}
+    unfit: dict[int, str] = {}
     if (key := columns.get("p_key")) is not None:
         columns["p_key"] = _key(key)
-    if kind is not None:
-        columns = {"p_kind": pa.repeat(pa.scalar(kind), batch.num_rows), **columns}
-    if part is not None:
-        columns = {"part": pa.repeat(pa.scalar(part, pa.int64()), batch.num_rows), **columns}
     if (at := columns.get("scheduled_at")) is not None and not pa.types.is_integer(at.type):
         columns["scheduled_at"] = _ticks(at, session_zone())
     for one in schema.fields:
         if one.name in ("payload", "headers") and not isinstance(one.dataType, StringType):
-            write = writer(one.dataType)
-            values = columns[one.name].to_pylist()
-            texts = [None if value is None else write(value) for value in values]
-            columns[one.name] = pa.array(texts, pa.string())
-    return pa.table(columns)
+            columns[one.name] = _texts(columns[one.name], writer(one.dataType, one.name), unfit)
+    for name in ("p_kind", "p_key", "payload", "headers"):
+        if name in columns:
+            columns[name] = _in_utf8(columns[name], name, unfit)
+    if kind is not None:
+        columns = {"p_kind": pa.repeat(pa.scalar(kind), batch.num_rows), **columns}
+    if part is not None:
+        columns = {"part": pa.repeat(pa.scalar(part, pa.int64()), batch.num_rows), **columns}
+    return pa.table(columns), unfit
+
+
+def _texts(column: Any, write: Write, unfit: dict[int, str]) -> Any:
+    texts: list[str | None] = []
+    for place, value in enumerate(column.cast(held(column.type)).to_pylist()):
+        try:
+            texts.append(None if value is None else write(value))
+        except Misfit as error:
+            unfit.setdefault(place, str(error))
+            whole = shown(value) if isinstance(value, bytes) else json.dumps(value, default=shown)
+            texts.append(whole)
+    return pa.array(texts, pa.string())
+
+
+def _in_utf8(column: Any, name: str, unfit: dict[int, str]) -> Any:
+    try:
+        text = column.cast(pa.string())
+        text.validate(full=True)
+    except pa.ArrowInvalid:  # Spark takes any bytes for a string
+        return _texts(column.cast(pa.binary()), lambda value: utf8(value, name), unfit)
+    return text
 
 
 def _ticks(column: Any, zone: str | None) -> Any:
     """Return times as microseconds; what has no zone has the session's, else that of the machine."""
-    column = column.cast(pa.timestamp("us", getattr(column.type, "tz", None)))
-    if column.type.tz is None:
-        # not Arrow's assume_timezone: it knows no summer time after 2037
-        column = pa.array([one and zoned(one, zone) for one in column.to_pylist()], pa.timestamp("us", "UTC"))
-    return column.cast(pa.int64())
+    if getattr(column.type, "tz", None) is not None:
+        return column.cast(pa.timestamp("us", column.type.tz)).cast(pa.int64())
+    step = DAY if pa.types.is_date(column.type) else MICROSECOND
+    # not Arrow's assume_timezone: it knows no summer time after 2037
+    local = column.cast(held(column.type)).to_pylist()
+    return pa.array(
+        [None if one is None else _tick(one * (step // MICROSECOND), zone) for one in local], pa.int64()
+    )
+
+
+def _tick(local: int, zone: str | None) -> int:
+    try:
+        return (zoned(EPOCH + local * MICROSECOND, zone) - EPOCH.replace(tzinfo=UTC)) // MICROSECOND
+    except (ValueError, OverflowError):  # outside of the calendar, and so of what is allowed
+        return min(max(local, LAST_US + 1), FAR) if local > 0 else max(local, -FAR)
 
 
 def _key(column: Any) -> Any:
-    """Return keys as text: numbers and dates as Spark writes them, times in ISO 8601, bytes as UTF-8."""
-    if pa.types.is_timestamp(column.type):
-        zone = "Z" if column.type.tz else ""
-        return pc.strftime(
-            column.cast(pa.timestamp("us", column.type.tz and "UTC")), f"%Y-%m-%dT%H:%M:%S{zone}"
-        )
-    return column.cast(pa.string())
+    """Return keys as what a cast makes text of: times in ISO 8601, and bytes, which have to be UTF-8."""
+    type_ = column.type
+    if pa.types.is_date(type_):
+        return _each(column.cast(held(type_)), lambda one: moment(one, EPOCH.date(), DAY))
+    if pa.types.is_timestamp(type_):
+        micros = column.cast(pa.timestamp("us", type_.tz)).cast(pa.int64())
+        zone = "Z" if type_.tz else ""
+        return _each(micros, lambda one: moment(one, EPOCH, MICROSECOND, timespec="microseconds") + zone)
+    return column
+
+
+def _each(column: Any, write: Write) -> Any:
+    return pa.array([None if one is None else write(one) for one in column.to_pylist()], pa.string())
 
 
 def to_csv(table: Any) -> Any:

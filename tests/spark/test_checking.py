@@ -12,13 +12,15 @@ import pytest
 
 from pyqueue_sql import InvalidParameter
 from pyqueue_sql.spark.arrow import pa
-from pyqueue_sql.spark.checking import dead_rows, sound
+from pyqueue_sql.spark.checking import FIRST_US, LAST_US, dead_rows, sound
 from tests.conformance.hostile import JSONS, TEXTS, is_headers, is_json, nested, text_of
 from tests.conformance.steps import drain
 from tests.rules import each
 
 if TYPE_CHECKING:
     from collections.abc import Callable
+
+    from pyspark.sql import SparkSession
 
     from tests.conformance.harness import Session
 
@@ -75,7 +77,7 @@ def table(*rows: dict[str, Any]) -> Any:
 @each(("wrong", "why"), WRONG)
 def test_a_row_that_is_no_message_is_named_with_the_reason(wrong: dict[str, Any], why: str) -> None:
     with pytest.raises(InvalidParameter) as raised:
-        sound(table(GOOD, GOOD | wrong, GOOD), dead=None)
+        sound(table(GOOD, GOOD | wrong, GOOD), {}, dead=None)
     assert why in str(raised.value)
     assert len(str(raised.value)) < 300
 
@@ -94,20 +96,28 @@ def test_a_row_that_is_a_message_stays() -> None:
         GOOD | {"payload": '"\\\\u0000 \\ud83d\\ude00 {[{[{[{[{[{[{[{[{[{[{[{[{[{[{[{["', "headers": "{}"},
         GOOD | {"payload": "9" * 5000, "delay_seconds": None, "scheduled_at": 100_000_000_000_000},
     ]
-    assert sound(table(*rows), dead=None).num_rows == len(rows)
+    assert sound(table(*rows), {}, dead=None).num_rows == len(rows)
+
+
+def test_a_delay_may_be_of_any_type_of_numbers() -> None:
+    for type_ in (pa.float32(), pa.float64(), pa.int8(), pa.decimal128(38, 30), pa.decimal128(38, 0)):
+        one = pa.table({"p_kind": ["mail"], "delay_seconds": pa.array([1], type_)})
+        assert sound(one, {}, dead=None).num_rows == 1
+        with pytest.raises(InvalidParameter, match=r"delay_seconds -1(\.0)?: must be 0 to 1000000000"):
+            sound(one.set_column(1, "delay_seconds", pa.array([-1], type_)), {}, dead=None)
 
 
 def test_a_bad_row_becomes_a_dead_letter_with_all_that_it_had() -> None:
     dead: list[dict[str, Any]] = []
     bad = GOOD | {"p_key": "a\0b", "priority": 2**40}
-    assert sound(table(GOOD, bad, bad, bad | {"payload": "2"}), dead=dead).to_pylist() == [GOOD]
+    assert sound(table(GOOD, bad, bad, bad | {"payload": "2"}), {}, dead=dead).to_pylist() == [GOOD]
     [rows] = dead_rows(dead, 7)
     assert set(rows.column("p_kind").to_pylist()) == {"mail.dead"}
     assert len(set(rows.column("p_key").to_pylist())) == 2  # the same row twice is one
     assert all(one.startswith("a\ufffdb~") for one in rows.column("p_key").to_pylist())
     assert json.loads(rows.column("payload")[0].as_py())["priority"] == 2**40
     with pytest.raises(InvalidParameter, match="no dead-letter kind"):
-        sound(table(GOOD | {"p_kind": ""}), dead=dead)
+        sound(table(GOOD | {"p_kind": ""}), {}, dead=dead)
 
 
 def parsed(text: str) -> Any:
@@ -116,6 +126,28 @@ def parsed(text: str) -> Any:
         return json.loads(text)
     except ValueError:
         return math.nan
+
+
+def test_a_row_that_cannot_be_converted_is_a_bad_row(
+    spark: SparkSession, queue: Session, write: Callable[..., None]
+) -> None:
+    rows = spark.sql(
+        "select p_key, struct(text as text) as payload, at as scheduled_at, cast(2.5 as decimal(38, 30)) as"
+        " delay_seconds from values (x'61', cast(x'ff' as string), null), (x'ff', 'no key', null),"
+        " (x'62', 'late', timestamp_ntz'9999-12-31 00:00:00' + interval 1000 years), (x'63', 'good', null)"
+        " as t (p_key, text, at)"
+    )
+    with pytest.raises(Exception, match=r'key "a": payload.text "\\xff": must be UTF-8'):
+        write(rows.where("p_key = x'61'"), kind="mail")
+    write(rows, kind="mail", badRows="dead")
+    assert [one.key for one in queue.peek("mail", 10)] == ["c"]
+    dead = {one.key.partition("~")[0]: one for one in drain(queue, "mail.dead")}
+    assert {key: one.headers for key, one in dead.items()} == {
+        "a": {"error": r'payload.text "\xff": must be UTF-8'},
+        "\\xff": {"error": r'p_key "\xff": must be UTF-8'},
+        "b": {"error": f"scheduled_at 284959209600000000: must be {FIRST_US} to {LAST_US}"},
+    }
+    assert dead["b"].payload["payload"] == '{"text":"late"}'
 
 
 def test_bad_rows_are_dead_letters_and_no_others(queue: Session, write: Callable[..., None]) -> None:
