@@ -6,6 +6,7 @@ import io
 import json
 from collections.abc import Iterator, Sequence
 from datetime import UTC
+from decimal import Decimal
 from typing import Any, Final
 
 from pyspark.sql.types import (
@@ -168,7 +169,7 @@ def _tick(local: int, zone: str | None) -> int:
 
 
 def _key(column: Any) -> Any:
-    """Return keys as what a cast makes text of: times in ISO 8601, and bytes, which have to be UTF-8."""
+    """Return keys as text: as Spark's cast writes them, but for times, which are in ISO 8601."""
     type_ = column.type
     if pa.types.is_date(type_):
         return _each(column.cast(held(type_)), lambda one: moment(one, EPOCH.date(), DAY))
@@ -176,11 +177,28 @@ def _key(column: Any) -> Any:
         micros = column.cast(pa.timestamp("us", type_.tz)).cast(pa.int64())
         zone = "Z" if type_.tz else ""
         return _each(micros, lambda one: moment(one, EPOCH, MICROSECOND, timespec="microseconds") + zone)
+    if pa.types.is_decimal(type_):
+        return _each(column, lambda one: format(one, "f"))
+    if pa.types.is_floating(type_):
+        return _each(column.cast(pa.string()), _as_java)
+    if pa.types.is_time(type_):
+        return pc.utf8_rtrim(pc.utf8_rtrim(column.cast(pa.string()), "0"), ".")
     return column
 
 
 def _each(column: Any, write: Write) -> Any:
     return pa.array([None if one is None else write(one) for one in column.to_pylist()], pa.string())
+
+
+def _as_java(text: str) -> str:
+    """Return a floating number as Java writes it, out of any text of it: 1.0E10."""
+    number = Decimal(text).normalize()
+    if not number.is_finite():
+        return str(number)
+    digits, _, exponent = f"{number:E}".partition("E")
+    if -3 <= int(exponent) < 7:
+        digits, exponent = format(number, "f"), ""
+    return f"{digits}{'' if '.' in digits else '.0'}{exponent and f'E{int(exponent)}'}"
 
 
 def to_csv(table: Any) -> Any:

@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import json
-from datetime import date
+import math
+from datetime import date, time
 from decimal import Decimal
 from typing import Any
 
@@ -91,8 +92,28 @@ def test_a_batch_gets_its_kind_its_part_and_microseconds() -> None:
     [
         (pa.array([7, None], pa.int64()), ["7", None]),
         (pa.array([-1], pa.int8()), ["-1"]),
-        (pa.array([2.5], pa.float64()), ["2.5"]),
-        (pa.array([Decimal("1.50")]), ["1.50"]),
+        (
+            pa.array(
+                [2.5, 2, -0.0, 1e7, 9999999.5, 1e-3, 9.99e-4, 1e22, math.nan, -math.inf, None], pa.float64()
+            ),
+            [
+                "2.5",
+                "2.0",
+                "-0.0",
+                "1.0E7",
+                "9999999.5",
+                "0.001",
+                "9.99E-4",
+                "1.0E22",
+                "NaN",
+                "-Infinity",
+                None,
+            ],
+        ),
+        (pa.array([0.1, 123456.79], pa.float32()), ["0.1", "123456.79"]),
+        (pa.array([Decimal("1.50"), None]), ["1.50", None]),
+        (pa.array([Decimal("1E-7"), 0], pa.decimal128(38, 10)), ["0.0000001000", "0.0000000000"]),
+        (pa.array([time(10), time(10, 0, 0, 500_000)], pa.time64("ns")), ["10:00:00", "10:00:00.5"]),
         (pa.array([True, False]), ["true", "false"]),
         (pa.array([date(2026, 1, 2)]), ["2026-01-02"]),
         (pa.array([3_334_960], pa.int32()).cast(pa.date32()), ["+11100-10-24"]),
