@@ -293,7 +293,7 @@ def shares(kinds: Sequence[str], most: int, tasks: int, turn: int) -> list[tuple
         tasks: how many there are.
         turn: which kind is the first to get what can't be shared; it goes round.
     """
-    slots = max(tasks, len(kinds))
+    slots = -(-max(tasks, len(kinds)) // tasks) * tasks  # none has more than its share
     found: list[list[Take]] = [[] for _ in range(tasks)]
     for slot in range(slots if kinds else 0):
         left = most // slots + (slot < most % slots)

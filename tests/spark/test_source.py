@@ -32,7 +32,7 @@ def taken(found: list[Any]) -> list[dict[str, int]]:
 def test_tasks_and_kinds_share_what_a_batch_may_have() -> None:
     assert taken(shares(["a"], 7, 3, 0)) == [{"a": 3}, {"a": 2}, {"a": 2}]
     assert taken(shares(["a", "b"], 7, 3, 0)) == [{"a": 3}, {"b": 2}, {"a": 2}]
-    assert taken(shares(["a", "b", "c"], 7, 2, 0)) == [{"a": 3, "c": 2}, {"b": 2}]
+    assert taken(shares(["a", "b", "c"], 7, 2, 0)) == [{"a": 2, "c": 2}, {"b": 2, "a": 1}]
     # where there is less than a message for each, they take turns
     assert [taken(shares(["a", "b", "c"], 1, 2, turn))[0] for turn in range(3)] == [
         {"a": 1},
@@ -47,6 +47,17 @@ def test_tasks_and_kinds_share_what_a_batch_may_have() -> None:
     ]
     assert (second.number, third.number) == (first.number + 1, first.number + 2)
     assert shares([], 7, 2, 0) == [(), ()]
+
+
+def test_no_task_takes_more_than_its_share() -> None:
+    for tasks in range(1, 9):
+        for kinds in range(1, 20):
+            for most in (1, 10 * tasks - 1, 10 * tasks):
+                found = taken(shares([f"k{n}" for n in range(kinds)], most, tasks, 1))
+                sums = [sum(one.values()) for one in found]
+                assert sum(sums) == most
+                assert max(sums) <= 10
+                assert len({kind for one in found for kind in one}) == min(kinds, most)
 
 
 def test_kinds_are_named_in_one_way() -> None:
