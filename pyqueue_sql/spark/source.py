@@ -17,7 +17,9 @@ from pyqueue_sql.spark.shaping import ERROR
 from pyqueue_sql.spark.sink import StreamWriter, Writer
 from pyqueue_sql.spark.stream import RefusedReader, StreamReader
 
-_TYPE: Final = re.compile(r"\s*((struct|array|map)\s*<.*>|\w+)\s*", re.IGNORECASE | re.DOTALL)
+_TYPE: Final = re.compile(
+    r"\s*((struct|array|map)\s*<.*>|\w+\s*(\([\d\s,]+\))?)\s*", re.IGNORECASE | re.DOTALL
+)
 """What says a type by itself; everything else is the fields of a struct."""
 
 

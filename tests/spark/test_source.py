@@ -9,6 +9,7 @@ from pyspark.sql.types import StringType, StructType
 
 from pyqueue_sql.errors import InvalidOption
 from pyqueue_sql.spark.options import READ, READ_STREAM, parse
+from pyqueue_sql.spark.source import PyQueueDataSource
 from pyqueue_sql.spark.stream import MOST, StreamReader, shares
 from tests.spark.test_read import read
 from tests.spark.test_stream import run
@@ -71,6 +72,20 @@ def test_kinds_are_named_in_one_way() -> None:
     ):
         with pytest.raises(InvalidOption, match=why):
             parse({"url": "u", **given}, way)
+
+
+def test_a_payload_schema_is_a_type_or_fields() -> None:
+    for given, fields in (
+        ("decimal(10,2)", False),
+        (" DECIMAL (10, 2) ", False),
+        ("int", False),
+        ("map<string, decimal(10,2)>", False),
+        ("n decimal(10,2)", True),
+        ("n int, decimal string", True),
+    ):
+        source = PyQueueDataSource({"payload_schema": given})
+        wanted = f"struct<{given}>" if fields else given
+        assert f", payload {wanted}, payload_bytes " in str(source.schema())
 
 
 def test_a_kind_that_nobody_has_used_is_warned_of(
