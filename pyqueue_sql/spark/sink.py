@@ -15,11 +15,12 @@ from pyspark.sql import DataFrame
 from pyspark.sql.datasource import DataSourceArrowWriter, DataSourceStreamArrowWriter, WriterCommitMessage
 from pyspark.sql.types import StructType
 
-from pyqueue_sql.errors import Refused
-from pyqueue_sql.spark.arrow import pc
+from pyqueue_sql.errors import InvalidParameter, Refused
+from pyqueue_sql.spark.arrow import pa, pc
 from pyqueue_sql.spark.batches import Committed, Published, connected, patiently
 from pyqueue_sql.spark.checking import dead_rows, sound
 from pyqueue_sql.spark.database import has_statement_trigger, put
+from pyqueue_sql.spark.jsons import shown
 from pyqueue_sql.spark.kept import Kept
 from pyqueue_sql.spark.options import Options
 from pyqueue_sql.spark.writing import check_columns, plain
@@ -292,12 +293,29 @@ def parts_of(staged: Sequence[Staged]) -> list[dict[str, int]]:
     return [{"part": one.part, "messages": one.messages} for one in staged if one.part is not None]
 
 
+def failures(rows: Iterable[tuple[str | None, str]]) -> list[dict[str, Any]]:
+    """Return what of a batch is given back.
+
+    Args:
+        rows: receipts, each with its error.
+
+    Raises:
+        InvalidParameter: there is an error without a receipt, so that nobody knows whose it is.
+    """
+    found: list[dict[str, Any]] = []
+    for receipt, error in rows:
+        if receipt is None:
+            raise InvalidParameter(f'column "receipt" NULL: must not be beside error "{error[:40]}"')
+        found.append({"receipt": receipt, "error": error[:1000]})
+    return found
+
+
 def _without_failed(batch: Any, failed: list[dict[str, Any]]) -> Any:
     """Return the rows that go on, and add those with an error to a list."""
     if "error" not in batch.schema.names:
         return batch
     wrong = pc.is_valid(batch.column("error"))
-    if pc.any(wrong).as_py():
-        rows = batch.select(["receipt", "error"]).filter(wrong).to_pylist()
-        failed += [{"receipt": one["receipt"], "error": one["error"][:1000]} for one in rows]
+    receipts, errors = (batch.column(name).filter(wrong) for name in ("receipt", "error"))
+    texts = map(shown, errors.cast(pa.binary()).to_pylist())  # whatever bytes Spark has in them
+    failed += failures(zip(receipts.to_pylist(), texts, strict=True))
     return batch.filter(pc.invert(wrong))

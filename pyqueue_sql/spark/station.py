@@ -21,11 +21,13 @@ from pyqueue_sql.spark.sink import (
     Staged,
     Stager,
     batch_of,
+    failures,
     parts_of,
     refused_of,
     run_of,
     tell,
 )
+from pyqueue_sql.spark.writing import check_error
 
 TRIES = 3
 STAGED = "part long, messages long, refused long, failed string, run string"
@@ -111,8 +113,9 @@ class Station:
         types = {one.name: one.dataType for one in found.schema.fields}
         if self.write is None and isinstance(types.get("payload"), StructType):
             found = found.withColumn("payload", F.to_json("payload"))
-        if "error" not in types:
-            found = found.withColumn("error", F.lit(None).cast(StringType()))
+        check_error(types)
+        for name in {"receipt", "error"} - types.keys():
+            found = found.withColumn(name, F.lit(None).cast(StringType()))
         if len(self.to) == 1:
             found = found.withColumn("p_kind", F.lit(self.to[0]))
         elif self.to:
@@ -181,7 +184,8 @@ class Station:
         found = found.persist()
         try:
             rows = found.where(F.col("error").isNotNull()).select("receipt", "error").collect()
-            failed = [{"receipt": one.receipt, "error": one.error[:1000], **self._final()} for one in rows]
+            given = failures((one.receipt, one.error) for one in rows)
+            failed = [{**one, **self._final()} for one in given]
             with connected(options) as database:
                 # after the batch is read: the replay of one that is done has nothing to write
                 if database.done(stream, batch):

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import io
 import json
-from collections.abc import Iterator, Sequence
+from collections.abc import Collection, Iterator, Sequence
 from datetime import UTC
 from decimal import Decimal
 from typing import Any, Final
@@ -91,10 +91,21 @@ def check_columns(schema: StructType, *, ending: bool, kind: bool) -> None:
             except Misfit as error:
                 raise InvalidParameter(f"column {error}") from None
     names = set(schema.fieldNames())
+    check_error(names)
     if ("p_kind" in names) == kind:
         raise InvalidParameter('column "p_kind" or option "kind": exactly one of the two')
     if not names & {"payload", "payload_bytes"}:
         raise InvalidParameter('column "payload" or "payload_bytes": one of the two')
+
+
+def check_error(names: Collection[str]) -> None:
+    """Refuse errors without the receipts of what they are given back with.
+
+    Raises:
+        InvalidParameter: there is none.
+    """
+    if "error" in names and "receipt" not in names:
+        raise InvalidParameter('column "error": must stand beside "receipt", which says what it gives back')
 
 
 def plain(

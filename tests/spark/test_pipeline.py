@@ -19,6 +19,10 @@ if TYPE_CHECKING:
     from tests.conformance.harness import Session
 
 SCHEMA = "n int"
+GIVEN = (
+    "p_kind string, p_key string, payload string, payload_bytes binary, headers string, priority int,"
+    " attempts int, created_at timestamp, reserved_at timestamp, receipt string"
+)
 
 
 def choose(messages: DataFrame) -> DataFrame:
@@ -109,12 +113,8 @@ def test_a_station_says_when_its_messages_come_and_names_no_column_that_is_none(
 
     Pipeline("test", [Station("in", later, to=("out",))]).run(spark, where["url"], folder, once=True)
     assert state(queue, "out", "k") == "scheduled"
+    given = spark.createDataFrame([], GIVEN)
     typing_error = Station("in", lambda messages: messages.withColumn("delay_second", F.lit(1)), to=("out",))
-    given = spark.createDataFrame(
-        [],
-        "p_kind string, p_key string, payload string, payload_bytes binary, headers string, priority int,"
-        " attempts int, created_at timestamp, reserved_at timestamp, receipt string",
-    )
     with pytest.raises(InvalidParameter, match='column "delay_second" of in: must be one of p_kind'):
         typing_error.result(given)
 
@@ -136,6 +136,24 @@ def test_a_pipeline_that_runs_takes_what_comes_until_it_is_stopped(
             assert queue.get("out", f"k{n}")
     finally:
         query.stop()
+
+
+@pytest.mark.servers("postgresql")
+def test_a_station_without_receipts_has_no_errors(
+    spark: SparkSession, queue: Session, where: dict[str, str], folder: str
+) -> None:
+    queue.push_many("in", [{"key": key, "payload": 1} for key in ("a", "b")])
+    told: list[str] = []
+    keep = Station(
+        "in",
+        lambda messages: messages.select("p_key"),
+        write=lambda frame, _: told.extend(one.p_key for one in frame.collect()),
+    )
+    Pipeline("test", [keep]).run(spark, where["url"], folder, once=True)
+    assert sorted(told) == ["a", "b"]
+    wrong = Station("in", lambda messages: messages.select("p_key", F.lit("x").alias("error")), to=("out",))
+    with pytest.raises(InvalidParameter, match='column "error": must stand beside "receipt"'):
+        wrong.result(spark.createDataFrame([], GIVEN))
 
 
 def test_a_station_goes_one_way() -> None:

@@ -29,6 +29,7 @@ from pyspark.sql.types import (
 from pyqueue_sql import InvalidParameter
 from pyqueue_sql.spark.arrow import csv, pa
 from pyqueue_sql.spark.checking import LAST_US
+from pyqueue_sql.spark.sink import failures
 from pyqueue_sql.spark.writing import BYTES, ROWS, check_columns, plain, to_csv, to_values
 
 STRANGE = ["plain", 'it\'s \\ "quoted"', "null", "", "\0\n\r\t,", "ä😀", None]
@@ -205,6 +206,16 @@ def test_a_column_of_intervals_is_told_what_to_do() -> None:
             check_columns(StructType(list(fields.values())), ending=False, kind=True)
         assert str(raised.value).startswith(f'column "{path}" interval')
         assert str(raised.value).endswith(": must be no interval; cast it to string")
+
+
+def test_an_error_stands_beside_the_receipt_that_it_gives_back() -> None:
+    payload, error, receipt = (StructField(name, StringType()) for name in ("payload", "error", "receipt"))
+    check_columns(StructType([payload, error, receipt]), ending=True, kind=True)
+    with pytest.raises(InvalidParameter, match='column "error": must stand beside "receipt"'):
+        check_columns(StructType([payload, error]), ending=True, kind=True)
+    assert failures([("1", "x" * 2000)]) == [{"receipt": "1", "error": "x" * 1000}]
+    with pytest.raises(InvalidParameter, match='column "receipt" NULL: must not be beside error "bad luck"'):
+        failures([("1", "fine"), (None, "bad luck")])
 
 
 def test_a_key_may_be_of_any_atomic_type_and_of_no_other() -> None:
