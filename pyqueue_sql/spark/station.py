@@ -74,7 +74,8 @@ class Station:
     Args:
         kind: what comes in.
         function: of the DataFrame of a batch.
-        to: the kinds that it may go to; where they are several, the column p_kind of the result chooses.
+        to: the kinds that it may go to; the column p_kind of the result chooses. Where there is one, a row
+            goes there that has no p_kind or the one that came in. Any other kind is a failure.
         write: in place of `to`, what puts the result somewhere else: it gets the DataFrame and a name of the
             batch, which is the same when the batch is replayed. What it wrote under this name before, it is
             to replace: then nothing comes twice.
@@ -116,9 +117,10 @@ class Station:
         check_error(types)
         for name in {"receipt", "error"} - types.keys():
             found = found.withColumn(name, F.lit(None).cast(StringType()))
-        if len(self.to) == 1:
-            found = found.withColumn("p_kind", F.lit(self.to[0]))
-        elif self.to:
+        if len(self.to) == 1:  # the kind that came in is no choice
+            chosen = F.nullif(F.col("p_kind"), F.lit(self.kind)) if "p_kind" in types else F.lit(None)
+            found = found.withColumn("p_kind", F.coalesce(chosen, F.lit(self.to[0])))
+        if self.to:
             wrong = F.concat(F.lit("no way to kind "), F.coalesce(F.col("p_kind"), F.lit("NULL")))
             chosen = F.coalesce(F.col("p_kind").isin(*self.to), F.lit(False))
             found = found.withColumn("error", F.coalesce(F.col("error"), F.when(~chosen, wrong)))

@@ -138,6 +138,22 @@ def test_a_pipeline_that_runs_takes_what_comes_until_it_is_stopped(
         query.stop()
 
 
+def test_a_station_with_one_way_takes_no_other_kind(spark: SparkSession) -> None:
+    given = spark.createDataFrame(
+        [{"p_kind": "in", "p_key": key, "receipt": "r"} for key in ("in", "out", "else", "null")], GIVEN
+    )
+    chosen = F.when(F.col("p_key") != "null", F.col("p_key"))
+    for function, went in (
+        (
+            lambda messages: messages.withColumn("p_kind", chosen),
+            ["no way to kind else", "out", "out", "out"],
+        ),
+        (lambda messages: messages.drop("p_kind"), ["out"] * 4),
+    ):
+        found = Station("in", function, to=("out",)).result(given).orderBy("p_key").collect()
+        assert [one.error or one.p_kind for one in found] == went
+
+
 @pytest.mark.servers("postgresql")
 def test_a_station_without_receipts_has_no_errors(
     spark: SparkSession, queue: Session, where: dict[str, str], folder: str
