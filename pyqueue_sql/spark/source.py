@@ -121,15 +121,15 @@ class PyQueueDataSource(DataSource):
 
     def writer(self, schema: StructType, overwrite: bool) -> Writer:
         """Return the batch writer."""
-        _append(overwrite)
+        if overwrite:
+            raise InvalidOption('mode "overwrite": messages can only be added, mode("append")')
         return Writer(parse(self.options, WRITE), schema)
 
     def streamWriter(self, schema: StructType, overwrite: bool) -> StreamWriter:  # noqa: N802
         """Return the streaming writer."""
-        _append(overwrite)
+        if overwrite:
+            raise InvalidOption(
+                'outputMode "complete": messages can only be added, outputMode("append"); a'
+                " `foreachBatch` whose function writes may have any mode"
+            )
         return StreamWriter(parse(self.options, WRITE_STREAM), schema)
-
-
-def _append(overwrite: bool) -> None:
-    if overwrite:
-        raise InvalidOption('mode "overwrite": messages can only be added, mode("append")')

@@ -88,6 +88,16 @@ def test_a_payload_schema_is_a_type_or_fields() -> None:
         assert f", payload {wanted}, payload_bytes " in str(source.schema())
 
 
+def test_messages_are_only_added_and_an_other_mode_is_told_the_way() -> None:
+    source = PyQueueDataSource({"url": "u", "kind": "mail"})
+    with pytest.raises(InvalidOption, match=r'mode "overwrite": .* mode\("append"\)'):
+        source.writer(KEYS, overwrite=True)
+    with pytest.raises(
+        InvalidOption, match=r'outputMode "complete": .* outputMode\("append"\); a `foreachBatch`'
+    ):
+        source.streamWriter(KEYS, overwrite=True)
+
+
 def test_a_kind_that_nobody_has_used_is_warned_of(
     queue: Session, where: dict[str, str], caplog: pytest.LogCaptureFixture
 ) -> None:
