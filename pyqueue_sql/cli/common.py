@@ -37,7 +37,8 @@ F = TypeVar("F", bound=Callable[..., Any])
 
 UNWRITTEN = frozenset({errno.ENOSPC, errno.EDQUOT, errno.EFBIG, errno.EIO, errno.EBADF})
 """What a file says that can't take the answer."""
-NOTHING, REFUSED, NO_CONNECTION, INTERRUPTED = 1, 3, 4, 130
+NOTHING, USAGE, REFUSED, NO_CONNECTION, INTERRUPTED = 1, 2, 3, 4, 130
+DEAD = ".dead"
 
 
 class Failure(click.ClickException):
@@ -260,13 +261,32 @@ def show(row: Group | Reader | Schedule | Semaphore | Subscription) -> None:
     emit(**dataclasses.asdict(row))
 
 
-def check_kind(queue: Queue, kind: str) -> None:
-    """Say on stderr where nothing is known of a kind, with the names that are near."""
-    kinds = [one.kind for one in queue.stats()]
-    if kind not in kinds:
-        near = difflib.get_close_matches(kind, kinds, n=3)
-        hint = f"; did you mean {' or '.join(near)}?" if near else ""
-        click.echo(f"Nothing is known of kind {kind}{hint}", err=True)
+def is_known(queue: Queue, kind: str) -> bool:
+    """Whether a kind has a message, settings, a past, a subscription or a schedule, or is for the dead of one
+    that has; True, too, where this login may not look. Nothing is counted where it has a message."""
+    try:
+        return (
+            bool(queue.peek(kind, 1) or queue.stats(kind))
+            or kind in {one.kind for one in (*queue.subscriptions(), *queue.schedules())}
+            or (kind.endswith(DEAD) and is_known(queue, kind.removesuffix(DEAD)))
+        )
+    except Exception as error:
+        if failure(error) is None:
+            raise
+        return True
+
+
+def say(what: str, name: str = "", names: Iterable[str] = ()) -> None:
+    """Say something on stderr, with those of the names that are near."""
+    near = difflib.get_close_matches(name, list(names), n=3)
+    hint = f"; did you mean {' or '.join(near)}?" if near else ""
+    click.echo(_printable(f"{what}{hint}"), err=True)
+
+
+def no_kind(queue: Queue, kind: str) -> NoReturn:
+    """Say that nothing is known of a kind, and end with exit code 1."""
+    say(f"Nothing is known of kind {kind}", kind, (one.kind for one in queue.stats()))
+    nothing()
 
 
 def aligned(header: Sequence[str], rows: Iterable[Sequence[str]], right: Sequence[str] = ()) -> str:

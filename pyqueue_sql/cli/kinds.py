@@ -12,16 +12,18 @@ from pyqueue_sql import Queue, Stats
 from pyqueue_sql.cli.common import (
     aligned,
     ask,
-    check_kind,
     emit,
     from_json_object,
     given,
+    is_known,
     max_option,
+    no_kind,
+    say,
     with_queue,
     yes_option,
 )
 from pyqueue_sql.cli.producers import when
-from pyqueue_sql.models import EndOutcome
+from pyqueue_sql.models import EndOutcome, Redriven
 
 TABLE = (
     "kind",
@@ -86,12 +88,14 @@ def define(queue: Queue, kind: str, options: dict[str, Any] | None, **settings: 
 def drop(queue: Queue, kind: str, yes: bool) -> None:
     """Drop KIND with its settings AND ALL ITS MESSAGES, and ask before; refused while somebody holds one.
 
-    Prints the settings that it had.
+    Prints the settings that it had. Exit code 1: nothing is known of KIND.
 
     \b
       pyqueue drop mail
       pyqueue drop mail --yes
     """
+    if not is_known(queue, kind):
+        no_kind(queue, kind)
     if not yes:
         ask(f"This drops {kind} with its settings and all its messages.")
     emit(**dataclasses.asdict(queue.drop(kind)))
@@ -103,22 +107,33 @@ def drop(queue: Queue, kind: str, yes: bool) -> None:
 def pause(queue: Queue, kind: str) -> None:
     """Stop deliveries of KIND everywhere; everything else goes on.
 
+    Says so where nothing was known of KIND: it is there from now on, and paused.
+
     \b
       pyqueue pause mail
     """
+    _tell_new(queue, kind)
     emit(kind=kind, changed=queue.pause(kind))
+
+
+def _tell_new(queue: Queue, kind: str) -> None:
+    if not is_known(queue, kind):
+        say(f"Kind {kind} is new", kind, (one.kind for one in queue.stats()))
 
 
 @click.command()
 @click.argument("kind")
 @with_queue
 def resume(queue: Queue, kind: str) -> None:
-    """Go on with deliveries of KIND, and take in again.
+    """Go on with deliveries of KIND, and take in again. Exit code 1: nothing is known of KIND.
 
     \b
       pyqueue resume mail
     """
-    emit(kind=kind, changed=queue.resume(kind))
+    changed = queue.resume(kind)
+    emit(kind=kind, changed=changed)
+    if not changed and not is_known(queue, kind):
+        no_kind(queue, kind)
 
 
 @click.command()
@@ -127,10 +142,13 @@ def resume(queue: Queue, kind: str) -> None:
 def drain(queue: Queue, kind: str) -> None:
     """Have KIND take nothing in any more and finish what is there, until resume.
 
+    Says so where nothing was known of KIND, as pause does.
+
     \b
       pyqueue drain mail
       pyqueue stats mail | jq .total
     """
+    _tell_new(queue, kind)
     emit(kind=kind, changed=queue.drain(kind))
 
 
@@ -141,13 +159,15 @@ def drain(queue: Queue, kind: str) -> None:
 def stats(queue: Queue, kind: str | None, as_json: bool) -> None:
     """Count the messages of KIND, or of every kind: a table on a terminal, else a line of JSON each.
 
+    Exit code 1: nothing is known of KIND.
+
     \b
       pyqueue stats
       pyqueue stats mail | jq .ready
     """
     rows = queue.stats(kind)
     if kind is not None and not rows:
-        check_kind(queue, kind)
+        no_kind(queue, kind)
     if not as_json and sys.stdout.isatty():
         click.echo(table(rows))
         return
@@ -168,13 +188,19 @@ def table(rows: list[Stats]) -> str:
 def redrive(queue: Queue, kind: str, max_messages: int | None) -> None:
     """Send the dead letters in KIND back to where they came from.
 
-    One whose key is taken there stays. Prints how many went, and how many stayed.
+    One whose key is taken there stays. Prints how many went, and how many stayed. Exit code 1: nothing is
+    known of KIND.
 
     \b
       pyqueue redrive mail.dead --max 100
     """
-    done = queue.redrive(kind, max_messages)
+    _emit_redriven(queue, kind, queue.redrive(kind, max_messages))
+
+
+def _emit_redriven(queue: Queue, kind: str, done: Redriven) -> None:
     emit(kind=kind, went=done.went, stayed=done.stayed)
+    if not done.went + done.stayed and not is_known(queue, kind):
+        no_kind(queue, kind)
 
 
 @click.command()
@@ -189,11 +215,12 @@ def redrive(queue: Queue, kind: str, max_messages: int | None) -> None:
 def replay(queue: Queue, kind: str, **chosen: Any) -> None:
     """Put what is in the history of KIND back, as new messages. One whose key is taken stays.
 
+    Prints how many went, and how many stayed. Exit code 1: nothing is known of KIND.
+
     \b
       pyqueue replay mail --outcome dead --from 2030-01-01T09:00:00+01:00
     """
-    done = queue.replay(kind, **chosen)
-    emit(kind=kind, went=done.went, stayed=done.stayed)
+    _emit_redriven(queue, kind, queue.replay(kind, **chosen))
 
 
 @click.command()

@@ -11,11 +11,12 @@ from pyqueue_sql import Ended, Queue, to_datetime
 from pyqueue_sql.cli.common import (
     aligned,
     ask,
-    check_kind,
     emit,
     emit_messages,
     given,
+    is_known,
     max_option,
+    no_kind,
     nothing,
     where_option,
     with_queue,
@@ -51,8 +52,8 @@ def peek(queue: Queue, kind: str, max_messages: int | None, where: dict[str, Any
       pyqueue peek mail --max 100 | jq -r '[.state, .key] | @tsv'
     """
     found = queue.peek(kind, **given(max_messages=max_messages, where=where))
-    if not found:
-        check_kind(queue, kind)
+    if not found and not queue.stats(kind):
+        no_kind(queue, kind)
     emit_messages(found)
 
 
@@ -80,6 +81,8 @@ def remove(queue: Queue, kind: str, key: str) -> None:
 def purge(queue: Queue, kind: str, max_messages: int | None, yes: bool) -> None:
     """Remove all messages of KIND that nobody holds, and ask before. Prints how many went.
 
+    Exit code 1: nothing is known of KIND.
+
     \b
       pyqueue purge mail.dead
       pyqueue purge mail.dead --max 1000 --yes
@@ -87,7 +90,10 @@ def purge(queue: Queue, kind: str, max_messages: int | None, yes: bool) -> None:
     if not yes:
         most = "all" if max_messages is None else f"up to {max_messages}"
         ask(f"This removes {most} messages of {kind} that nobody holds.")
-    emit(kind=kind, purged=queue.purge(kind, max_messages))
+    purged = queue.purge(kind, max_messages)
+    emit(kind=kind, purged=purged)
+    if not purged and not is_known(queue, kind):
+        no_kind(queue, kind)
 
 
 @click.command()

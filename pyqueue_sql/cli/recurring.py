@@ -8,7 +8,7 @@ from typing import Any, get_args
 import click
 
 from pyqueue_sql import Queue
-from pyqueue_sql.cli.common import emit, from_json, given, show, with_queue
+from pyqueue_sql.cli.common import emit, from_json, given, nothing, say, show, with_queue
 from pyqueue_sql.cli.producers import delay_option, headers_option, priority_option, when
 from pyqueue_sql.models import CatchUp
 
@@ -63,12 +63,17 @@ def subscribe(queue: Queue, pattern: str, kind: str) -> None:
 @click.argument("kind")
 @with_queue
 def unsubscribe(queue: Queue, pattern: str, kind: str) -> None:
-    """End the subscription of KIND to PATTERN.
+    """End the subscription of KIND to PATTERN. Exit code 1: there is no such subscription.
 
     \b
       pyqueue unsubscribe 'order.*.paid' billing
     """
-    emit(pattern=pattern, kind=kind, changed=queue.unsubscribe(pattern, kind))
+    changed = queue.unsubscribe(pattern, kind)
+    emit(pattern=pattern, kind=kind, changed=changed)
+    if not changed:
+        patterns = (one.pattern for one in queue.subscriptions() if one.kind == kind)
+        say(f"Kind {kind} has no subscription to {pattern}", pattern, patterns)
+        nothing()
 
 
 @click.command()
@@ -116,12 +121,16 @@ def schedule(queue: Queue, name: str, kind: str, payload: Any, **options: Any) -
 @click.argument("name")
 @with_queue
 def unschedule(queue: Queue, name: str) -> None:
-    """End the schedule NAME.
+    """End the schedule NAME. Exit code 1: there is no such schedule.
 
     \b
       pyqueue unschedule report
     """
-    emit(name=name, changed=queue.unschedule(name))
+    changed = queue.unschedule(name)
+    emit(name=name, changed=changed)
+    if not changed:
+        say(f"There is no schedule {name}", name, (one.name for one in queue.schedules()))
+        nothing()
 
 
 @click.command()
@@ -155,12 +164,18 @@ def tick(queue: Queue) -> None:
 def semaphore(queue: Queue, name: str, capacity: int | None, remove: bool) -> None:
     """Define the semaphore NAME: at most CAPACITY messages that name it are held at once.
 
+    With --remove exit code 1: there is no such semaphore.
+
     \b
       pyqueue semaphore smtp 5
       pyqueue push mail '{"to": "ann@example.org"}' --semaphore smtp
     """
     if (capacity is None) is not remove:
         raise click.UsageError("give a CAPACITY, or --remove")
+    names = [one.name for one in queue.semaphores()] if remove else [name]
+    if name not in names:
+        say(f"There is no semaphore {name}", name, names)
+        nothing()
     queue.semaphore(name, capacity)
     emit(name=name, capacity=capacity)
 

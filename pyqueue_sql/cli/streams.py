@@ -8,7 +8,7 @@ from typing import Any, get_args
 import click
 
 from pyqueue_sql import Queue
-from pyqueue_sql.cli.common import emit, nothing, show, with_payload, with_queue
+from pyqueue_sql.cli.common import emit, nothing, say, show, with_payload, with_queue
 from pyqueue_sql.models import EventName
 
 
@@ -56,12 +56,16 @@ def read_ack(queue: Queue, reader: str, position: int) -> None:
 @click.argument("reader")
 @with_queue
 def read_end(queue: Queue, reader: str) -> None:
-    """Forget READER and its place.
+    """Forget READER and its place. Exit code 1: there is no such reader.
 
     \b
       pyqueue read-end billing
     """
-    emit(reader=reader, changed=queue.read_end(reader))
+    changed = queue.read_end(reader)
+    emit(reader=reader, changed=changed)
+    if not changed:
+        say(f"There is no reader {reader}", reader, (one.reader for one in queue.readers()))
+        nothing()
 
 
 @click.command()

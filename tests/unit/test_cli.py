@@ -319,6 +319,83 @@ def test_an_unknown_kind_is_said_with_what_is_near(pyqueue: Shell, queue: Queue)
     assert (pyqueue("peek", "mail").stderr, pyqueue("stats", "mail").stderr) == ("", "")
 
 
+ABSENT = {
+    "purge mial --yes": {"kind": "mial", "purged": 0},
+    "redrive mial": {"kind": "mial", "went": 0, "stayed": 0},
+    "replay mial": {"kind": "mial", "went": 0, "stayed": 0},
+    "resume mial": {"kind": "mial", "changed": False},
+    "drop mial --yes": None,
+    "drop mial": None,
+    "stats mial": None,
+    "peek mial": None,
+    "unschedule repor": {"name": "repor", "changed": False},
+    "unsubscribe order.payd mail": {"pattern": "order.payd", "kind": "mail", "changed": False},
+    "read-end bilin": {"reader": "bilin", "changed": False},
+    "semaphore smpt --remove": None,
+}
+"""Commands about a name that isn't there, and what they print."""
+NEAR = {"mial": "mail", "repor": "report", "order.payd": "order.paid", "bilin": "billing", "smpt": "smtp"}
+
+
+def there(queue: Queue[Any]) -> None:
+    """Have a thing of each sort, with a name that is near."""
+    queue.push("mail", "k")
+    queue.schedule("report", "mail", None, every_seconds=60)
+    queue.subscribe("order.paid", "mail")
+    queue.define("mail", log_seconds=60)
+    queue.read("mail", "billing")
+    queue.semaphore("smtp", 1)
+
+
+@each("command", ABSENT)
+def test_a_name_that_is_not_there_is_exit_code_1_and_said_with_what_is_near(harness: Harness, command: str):
+    queue = harness.connect()
+    there(queue)
+    result = Shell(harness.url)(*command.split())
+    assert result.exit_code == 1
+    assert result.stderr.endswith(f"; did you mean {NEAR[command.split()[1]]}?\n")
+    printed = [json.loads(line) for line in result.stdout.splitlines()]
+    assert printed == [line for line in [ABSENT[command]] if line]
+    assert [one.kind for one in queue.stats()] == ["mail"]
+
+
+def test_nothing_to_do_in_a_kind_that_is_known_is_exit_code_0(harness: Harness):
+    pyqueue, queue = Shell(harness.url), harness.connect()
+    queue.define("settled", timeout_seconds=9)
+    queue.subscribe("t", "subscribed")
+    queue.schedule("s", "scheduled", None, every_seconds=60)
+    queue.push("past", "k")
+    queue.pop("past")
+    queue.push("held", "k")
+    queue.reserve("held")
+    for kind in ("settled", "subscribed", "scheduled", "past", "held", "past.dead"):
+        for command in (("purge", kind, "--yes"), ("redrive", kind), ("replay", kind), ("resume", kind)):
+            result = pyqueue(*command)
+            assert (result.exit_code, result.stderr) == (0, ""), command
+    assert pyqueue("drop", "subscribed", "--yes").exit_code == 0
+    assert queue.subscriptions() == []
+
+
+@each("command", ["pause", "drain"])
+def test_a_kind_that_is_new_is_said_to_be(harness: Harness, command: str):
+    pyqueue, queue = Shell(harness.url), harness.connect()
+    queue.push("mail", "k")
+    assert (pyqueue(command, "mail").exit_code, pyqueue(command, "mail").stderr) == (0, "")
+    result = pyqueue(command, "mial")
+    assert (result.exit_code, result.stderr) == (0, "Kind mial is new; did you mean mail?\n")
+    assert json.loads(result.stdout) == {"kind": "mial", "changed": True}
+    assert pyqueue(command, "mial").stderr == ""
+    pyqueue("resume", "mail")
+    assert pyqueue("drop", "mial", "--yes").exit_code == 0
+
+
+def test_names_of_others_are_printed_without_what_a_terminal_acts_upon(pyqueue: Shell, queue: Queue):
+    queue.push("mail\x1b[2J", "k")
+    assert pyqueue("stats", "mail[2J").stderr == (
+        "Nothing is known of kind mail[2J; did you mean mail\\x1b[2J?\n"
+    )
+
+
 def test_wait_says_which_kind_has_something(pyqueue: Shell, queue: Queue):
     assert pyqueue.rows("wait", "mail", "sms", "--timeout", "0.1", exit_code=1) == []
     queue.push("sms", "a", 1)

@@ -8,6 +8,7 @@ import shlex
 from types import SimpleNamespace
 from typing import TYPE_CHECKING, Any
 
+import click
 import pytest
 from click.testing import CliRunner
 
@@ -28,10 +29,12 @@ class CalledError(Exception):
 
 
 class Recorder:
-    """In place of a queue: the first call ends the command."""
+    """In place of a queue: the first call ends the command, but for a look whether a name is there."""
 
     def __getattr__(self, name: str) -> Any:
         assert hasattr(Queue, name)
+        if name in ("peek", "semaphores") and name != click.get_current_context().command.name:
+            return lambda *_: [SimpleNamespace(name="s")]
 
         def called(*args: Any, **options: Any) -> None:
             raise CalledError(name, args, options)
