@@ -13,7 +13,7 @@ from typing import Any, Final, cast
 import click
 
 from pyqueue_sql import cli
-from pyqueue_sql.cli.common import INTERRUPTED, NO_CONNECTION, NOTHING, REFUSED
+from pyqueue_sql.cli.common import INTERRUPTED, NO_CONNECTION, NOTHING, REFUSED, USAGE
 from pyqueue_sql.spark.options import KNOWN
 from tools import house, reference_python
 
@@ -49,7 +49,7 @@ def items() -> dict[str, str]:
     for _, commands in cli.main.sections:
         for command in commands:
             found |= _command(command)
-    codes = {"nothing": NOTHING, "refused": REFUSED, "no connection": NO_CONNECTION}
+    codes = {"nothing": NOTHING, "usage": USAGE, "refused": REFUSED, "no connection": NO_CONNECTION}
     found |= {f"exit code {name}": str(code) for name, code in {**codes, "interrupted": INTERRUPTED}.items()}
     found |= {f"spark option {name}": " ".join(one.ways) for name, one in KNOWN.items()}
     root = house.LIVE.parent

@@ -44,8 +44,8 @@ def main() -> None:
       pyqueue ack - < work.jsonl
       pyqueue stats
 
-    Exit codes: 0 fine; 1 nothing there, or a receipt was lost; 2 wrong usage; 3 the queue or the database
-    refused, or the answer can't be written; 4 no connection; 130 interrupted.
+    Exit codes: 0 fine; 1 nothing there, or a receipt was lost; 2 wrong usage, or a value that isn't allowed;
+    3 the queue or the database refused, or the answer can't be written; 4 no connection; 130 interrupted.
     """
 
 

@@ -18,7 +18,17 @@ from typing import Any, Concatenate, NoReturn, ParamSpec, TypeVar
 
 import click
 
-from pyqueue_sql import UNSET, Ended, Message, Outcome, Queue, QueueError
+from pyqueue_sql import (
+    UNSET,
+    Ended,
+    InvalidOption,
+    InvalidParameter,
+    InvalidReceipt,
+    Message,
+    Outcome,
+    Queue,
+    QueueError,
+)
 from pyqueue_sql.calls import dialect
 from pyqueue_sql.calls.connect import ConnectionFailed, connect
 from pyqueue_sql.models import (
@@ -38,6 +48,8 @@ F = TypeVar("F", bound=Callable[..., Any])
 UNWRITTEN = frozenset({errno.ENOSPC, errno.EDQUOT, errno.EFBIG, errno.EIO, errno.EBADF})
 """What a file says that can't take the answer."""
 NOTHING, USAGE, REFUSED, NO_CONNECTION, INTERRUPTED = 1, 2, 3, 4, 130
+WRONG = (InvalidParameter, InvalidOption, InvalidReceipt)
+"""What the queue calls wrong of what it is given, whatever is there."""
 DEAD = ".dead"
 
 
@@ -49,8 +61,8 @@ class Failure(click.ClickException):
         self.exit_code = exit_code  # pyright: ignore[reportAttributeAccessIssue]
 
 
-class Seconds(click.FloatRange):
-    """A finite number in a range; click's own takes NaN, whatever the range."""
+class Number(click.types.FloatParamType):
+    """A finite number; of JSON there is no other."""
 
     def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> Any:
         """Return it."""
@@ -58,6 +70,17 @@ class Seconds(click.FloatRange):
         if not math.isfinite(found):
             self.fail(f"{value}: a finite number is wanted", param, ctx)
         return found
+
+
+FLOAT = Number()
+
+
+class Seconds(click.FloatRange):
+    """A finite number in a range; click's own takes NaN, whatever the range."""
+
+    def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> Any:
+        """Return it."""
+        return super().convert(FLOAT.convert(value, param, ctx), param, ctx)
 
 
 class Commands(click.Group):
@@ -123,7 +146,7 @@ def failure(error: Exception) -> Failure | None:
     if isinstance(error, ConnectionFailed):
         return Failure(str(error), NO_CONNECTION)
     if isinstance(error, QueueError):
-        return Failure(str(error), REFUSED)
+        return Failure(str(error), USAGE if isinstance(error, WRONG) else REFUSED)
     said = dialect.failure(error)
     if said is None:
         return None

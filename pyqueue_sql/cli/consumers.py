@@ -8,6 +8,7 @@ import click
 
 from pyqueue_sql import Outcome, Queue
 from pyqueue_sql.cli.common import (
+    FLOAT,
     emit_messages,
     emit_outcomes,
     given,
@@ -27,7 +28,7 @@ at_most_option = click.option(
 @click.command()
 @click.argument("kind")
 @at_most_option
-@click.option("--timeout", "timeout_seconds", type=float, help="Hold them for so many seconds.")
+@click.option("--timeout", "timeout_seconds", type=FLOAT, help="Hold them for so many seconds.")
 @click.option("--worker", help="Who takes them, for people to see.")
 @where_option
 @with_queue
@@ -55,7 +56,7 @@ def reserve(
 @click.argument("kind")
 @click.argument("receipts", nargs=-1, metavar="[RECEIPT...|-]")
 @at_most_option
-@click.option("--timeout", "timeout_seconds", type=float, help="Hold them for so many seconds.")
+@click.option("--timeout", "timeout_seconds", type=FLOAT, help="Hold them for so many seconds.")
 @click.option("--worker", help="Who takes them, for people to see.")
 @where_option
 @click.option("--lost", type=click.Choice(["error"]), help="error: where a receipt is lost, do nothing.")
@@ -93,7 +94,7 @@ def pop(queue: Queue, kind: str, max_messages: int, where: dict[str, Any] | None
 
 
 @click.command()
-@click.argument("seconds", type=float)
+@click.argument("seconds", type=FLOAT)
 @receipts_argument
 @lines_option
 @with_queue
@@ -136,7 +137,7 @@ def ack(queue: Queue, receipts: tuple[str, ...], batch: int, **options: Any) -> 
 
 @click.command()
 @receipts_argument
-@click.option("--delay", "delay_seconds", type=float, help="Try again so many seconds from now.")
+@click.option("--delay", "delay_seconds", type=FLOAT, help="Try again so many seconds from now.")
 @click.option("--error", help="What went wrong; kept with the message.")
 @json_option("--payload", "A new payload.")
 @click.option("--final", is_flag=True, default=None, help="No more tries: to the dead letters.")

@@ -10,6 +10,7 @@ import click
 
 from pyqueue_sql import Queue, Stats
 from pyqueue_sql.cli.common import (
+    FLOAT,
     aligned,
     ask,
     emit,
@@ -41,19 +42,19 @@ TABLE = (
 
 @click.command()
 @click.argument("kind")
-@click.option("--timeout", "timeout_seconds", type=float, help="Seconds that a reservation lasts.")
+@click.option("--timeout", "timeout_seconds", type=FLOAT, help="Seconds that a reservation lasts.")
 @click.option("--max-attempts", type=int, help="Deliveries until a message is dead; 25.")
-@click.option("--backoff", "backoff_seconds", type=float, help="Seconds until what failed is tried again; 1.")
-@click.option("--backoff-factor", type=float, help="By how much that grows with each failure; 2.")
-@click.option("--backoff-max", "backoff_max_seconds", type=float, help="Where it stops growing; 3600.")
-@click.option("--jitter", type=float, help="The share of it that is left to chance, 0 to 1; 0.2.")
+@click.option("--backoff", "backoff_seconds", type=FLOAT, help="Seconds until what failed is tried again; 1.")
+@click.option("--backoff-factor", type=FLOAT, help="By how much that grows with each failure; 2.")
+@click.option("--backoff-max", "backoff_max_seconds", type=FLOAT, help="Where it stops growing; 3600.")
+@click.option("--jitter", type=FLOAT, help="The share of it that is left to chance, 0 to 1; 0.2.")
 @click.option("--dead-letter-kind", help="Where the dead go; KIND.dead unless given.")
-@click.option("--dedup", "dedup_seconds", type=float, help="Seconds that a key is remembered after its end.")
-@click.option("--history", "history_seconds", type=float, help="Seconds that what ended is kept.")
-@click.option("--log", "log_seconds", type=float, help="Seconds that the event log keeps what happened.")
-@click.option("--expires", "expires_seconds", type=float, help="It goes when unused for so many seconds.")
+@click.option("--dedup", "dedup_seconds", type=FLOAT, help="Seconds that a key is remembered after its end.")
+@click.option("--history", "history_seconds", type=FLOAT, help="Seconds that what ended is kept.")
+@click.option("--log", "log_seconds", type=FLOAT, help="Seconds that the event log keeps what happened.")
+@click.option("--expires", "expires_seconds", type=FLOAT, help="It goes when unused for so many seconds.")
 @click.option("--max-reserved", type=int, help="How many may be held at once, by all consumers together.")
-@click.option("--rate", "rate_per_second", type=float, help="How many are delivered in a second.")
+@click.option("--rate", "rate_per_second", type=FLOAT, help="How many are delivered in a second.")
 @click.option("--filter-index/--no-filter-index", default=None, help="An index for --where of reserve.")
 @click.option(
     "--shape",

@@ -8,10 +8,10 @@ import click
 
 from pyqueue_sql import Queue
 from pyqueue_sql.calls.options import OnDuplicate
-from pyqueue_sql.cli.common import emit, from_json, given, json_option, with_queue
+from pyqueue_sql.cli.common import FLOAT, emit, from_json, given, json_option, with_queue
 from pyqueue_sql.cli.lines import in_batches, objects
 
-delay_option = click.option("--delay", "delay_seconds", type=float, help="Deliver so many seconds from now.")
+delay_option = click.option("--delay", "delay_seconds", type=FLOAT, help="Deliver so many seconds from now.")
 headers_option = json_option("--headers", "A JSON object with scalar values.")
 priority_option = click.option("--priority", type=int, help="Higher first; 0 unless given.")
 on_duplicate_option = click.option(

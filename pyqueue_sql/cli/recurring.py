@@ -8,7 +8,7 @@ from typing import Any, get_args
 import click
 
 from pyqueue_sql import Queue
-from pyqueue_sql.cli.common import emit, from_json, given, nothing, say, show, with_queue
+from pyqueue_sql.cli.common import FLOAT, emit, from_json, given, nothing, say, show, with_queue
 from pyqueue_sql.cli.producers import delay_option, headers_option, priority_option, when
 from pyqueue_sql.models import CatchUp
 
@@ -92,7 +92,7 @@ def subscriptions(queue: Queue) -> None:
 @click.argument("name")
 @click.argument("kind")
 @click.argument("payload", default="null", type=from_json)
-@click.option("--every", "every_seconds", type=float, help="Every so many seconds.")
+@click.option("--every", "every_seconds", type=FLOAT, help="Every so many seconds.")
 @click.option("--daily-at", metavar="HH:MM", help="Every day at this time.")
 @click.option("--cron", help="Minute, hour, day, month, weekday; perhaps second.")
 @click.option("--zone", "time_zone", help="Of these times: an offset, +02:00, or a name; UTC unless given.")

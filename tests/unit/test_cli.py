@@ -518,7 +518,7 @@ def test_a_wrong_line_is_named_and_what_was_done_before_it(
 def test_a_line_that_the_queue_refuses_is_named_too(pyqueue: Shell, queue: Queue):
     lines = '{"key": "a", "payload": 1}\n{"key": "b", "payload": 1}\n{"key": "", "payload": 1}\n'
     result = pyqueue("push", "mail", "-", "--batch", "2", lines=lines)
-    assert result.exit_code == 3
+    assert result.exit_code == 2
     assert result.stderr.startswith("Error: line 3: ")
     assert result.stderr.endswith("; the lines up to 2 are done\n")
     assert [message.key for message in queue.peek("mail")] == ["a", "b"]
@@ -593,10 +593,66 @@ def test_a_line_that_says_nothing_is_exit_code_2(pyqueue: Shell, line: str):
     assert pyqueue("ack", "-", lines=line).exit_code == 2
 
 
-def test_what_the_queue_refuses_is_exit_code_3_and_says_why(pyqueue: Shell):
-    result = pyqueue("push", "mail", "1", "--delay", "-1")
+def test_what_the_queue_refuses_is_exit_code_3_and_says_why(pyqueue: Shell, queue: Queue):
+    queue.drain("mail")
+    result = pyqueue("push", "mail", "1")
     assert result.exit_code == 3
-    assert result.stderr.startswith("Error: delay_seconds")
+    assert result.stderr == 'Error: kind "mail": takes in nothing while it is drained\n'
+
+
+NUMBERS = {
+    "push mail 1 --delay N": "nan inf 1e400 -1 1e300",
+    "push mail 1 --priority N": "nan 1.5 99999 99999999999999999999",
+    "push mail 1 --max-attempts N": "nan 0 -1 99999999999999999999",
+    "push mail 1 --at N": "nan 1e400 -1 0 99999999999999999999",
+    "publish t 1 --delay N": "nan -1",
+    "reserve mail --max N": "nan 0 10001",
+    "reserve mail --timeout N": "nan inf 1e400 -1 0 1e300",
+    "next mail --timeout N": "nan 0",
+    "extend N 1-00000000000000000000000000000000": "nan inf 1e400 1e300",
+    "nack 1-00000000000000000000000000000000 --delay N": "nan inf 1e400 -1 1e300",
+    "move to 1-00000000000000000000000000000000 --delay N": "nan inf 1e400 -1 1e300",
+    "define mail --timeout N": "nan 1e400 -1 0",
+    "define mail --backoff N": "nan 1e400 -1",
+    "define mail --backoff-factor N": "nan 1e400 0",
+    "define mail --backoff-max N": "nan -1",
+    "define mail --jitter N": "nan -1 2",
+    "define mail --dedup N": "nan -1",
+    "define mail --history N": "nan -1",
+    "define mail --log N": "nan -1",
+    "define mail --expires N": "nan 0",
+    "define mail --rate N": "nan 0",
+    "define mail --max-reserved N": "nan 0 99999",
+    "define mail --max-attempts N": "nan 0",
+    "schedule s mail --every N": "nan 1e400 0 1e300",
+    "group g --then next --members N": "nan -1",
+    "semaphore s N": "nan 1.5 99999999999999999999",
+    "read mail me --max N": "nan 0 -1 99999999999999999999",
+    "read-ack me N": "nan 99999999999999999999",
+    "replay mail --limit N": "nan 0 -1",
+    "wait mail --timeout N": "nan inf 1e400 -1",
+    "top --interval N": "nan 0 -1",
+    "metrics --port N": "nan -1 65536",
+}
+"""Commands, and numbers that are none for them."""
+
+
+@each("command, number", [(command, one) for command, some in NUMBERS.items() for one in some.split()])
+def test_a_number_that_is_not_allowed_is_exit_code_2_and_named(harness: Harness, command: str, number: str):
+    result = Shell(harness.url)(*command.replace("N", number).split())
+    assert (result.exit_code, result.stdout) == (2, "")
+    option = next((word for word in command.split() if word.startswith("--") and word != "--then"), "--")
+    said = result.stderr.splitlines()[-1]
+    assert option[2:].split("-")[0] in said or "scheduled_at" in said
+    allowed = "wanted|not in the range|is not a valid (integer|float)|must be "
+    assert re.search(allowed, said), said
+
+
+@each("command", ["push '' 1", "push mail 1 --key ''", "ack nonsense", "define mail --options '{\"x\": 1}'"])
+def test_what_is_never_allowed_is_exit_code_2_too(harness: Harness, command: str):
+    result = Shell(harness.url)(*shlex.split(command))
+    assert result.exit_code == 2
+    assert re.match("Error: (kind|key|receipts|options) .*(must|allowed)", result.stderr)
 
 
 def test_an_address_where_metrics_cannot_be_served_is_exit_code_3():
@@ -692,7 +748,7 @@ def test_the_commands_work_on_the_other_dialect(harness: Harness, tmp_path: Path
     assert pyqueue("prune").exit_code == 0
     assert pyqueue("drop", "mail", "--yes").exit_code == 0
     refused = pyqueue("push", "mail", "1", "--delay", "-1")
-    assert (refused.exit_code, refused.stderr.startswith("Error: delay_seconds")) == (3, True)
+    assert (refused.exit_code, refused.stderr.startswith("Error: delay_seconds")) == (2, True)
     for args in (("--schema", "no_such_database"), ("--schema", "mysql")):
         result = pyqueue("reserve", "mail", *args)
         assert (result.exit_code, "pyqueue upgrade" in result.stderr) == (3, True)
