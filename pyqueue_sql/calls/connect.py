@@ -10,7 +10,7 @@ import re
 import socket
 import ssl
 import threading
-from collections.abc import Callable, Generator
+from collections.abc import Callable, Collection, Generator
 from typing import TYPE_CHECKING, Any, TypeAlias
 from urllib.parse import parse_qsl, unquote, urlsplit
 
@@ -200,7 +200,10 @@ def postgresql_settings(url: str, schema: str | None) -> dict[str, Any]:
     try:
         parts = conninfo_to_dict(plain)
     except psycopg.ProgrammingError:
-        raise ConnectionFailed(f"that is no URL of a database; its form is {FORM}, or {MYSQL_FORM}") from None
+        known = {one.keyword.decode() for one in psycopg.pq.Conninfo.get_defaults()}
+        raise ConnectionFailed(
+            f"that is no URL of a database{_unknown(url, known)}; its form is {FORM}, or {MYSQL_FORM}"
+        ) from None
     # a message that another encoding can't show would end who gets it
     settings: dict[str, Any] = {"application_name": "pyqueue", **parts, "client_encoding": "UTF8"}
     if schema is not None:
@@ -297,8 +300,8 @@ def mysql_settings(url: str) -> dict[str, Any]:
         }
     except (ValueError, KeyError):
         raise ConnectionFailed(
-            f"that is no URL of a database; its form is {MYSQL_FORM}, with {', '.join(_MYSQL_PARAMETERS)}"
-            " as parameters"
+            f"that is no URL of a database{_unknown(url, _MYSQL_PARAMETERS)}; its form is {MYSQL_FORM}, with"
+            f" {', '.join(_MYSQL_PARAMETERS)} as parameters"
         ) from None
     for name in _TIMEOUTS:
         if not 1 <= settings.get(name, 1) <= _YEAR_S:
@@ -340,6 +343,16 @@ def _query(text: str) -> list[tuple[str, str]]:
     pairs = parse_qsl(text, keep_blank_values=True, strict_parsing=bool(text))
     # it stands in many URLs of SQLAlchemy
     return [pair for pair in pairs if pair != ("charset", "utf8mb4")]
+
+
+def _unknown(url: str, known: Collection[str]) -> str:
+    """Return how to name a parameter that isn't known, where it can't be a piece of the password.
+
+    One with a / and a ? in it, not percent-encoded, goes on in what stands for parameters, up to the @.
+    """
+    query = url.partition("?")[2]
+    names = [] if "@" in query else [name for name, _ in parse_qsl(query, keep_blank_values=True)]
+    return next((f", {name!r:.40} is no parameter of one" for name in names if name not in known), "")
 
 
 def without_password(message: str, url: str) -> str:

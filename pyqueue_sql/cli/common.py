@@ -157,11 +157,19 @@ def failure(error: Exception) -> Failure | None:
     return Failure(said.message, NO_CONNECTION if said.lost else REFUSED)
 
 
+def check_url(ctx: click.Context, param: click.Parameter, value: str | None) -> str | None:  # noqa: ARG001
+    """Refuse a URL without a character in it: libpq would take that for wherever it goes by itself."""
+    if value is not None and not value.strip():
+        raise click.BadParameter(f"{value!r} is no URL of a database; give one here, or in PYQUEUE_URL")
+    return value
+
+
 url_option = click.option(
     "--url",
     envvar="PYQUEUE_URL",
     show_envvar=True,
     required=True,
+    callback=check_url,
     help="The database, postgresql://… or mysql://…",
 )
 schema_option = click.option(

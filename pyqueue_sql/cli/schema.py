@@ -8,13 +8,14 @@ from typing import Any
 
 import click
 
-from pyqueue_sql.cli.common import ask, emit, nothing, schema_option, url_option, yes_option
+from pyqueue_sql.cli.common import ask, check_url, emit, nothing, schema_option, url_option, yes_option
 from pyqueue_sql.schema.frozen import DIALECTS
 
 optional_url = click.option(
     "--url",
     envvar="PYQUEUE_URL",
     show_envvar=True,
+    callback=check_url,
     help="The database, postgresql://… or mysql://…; with --sql it only says which dialect.",
 )
 sql_option = click.option("--sql", is_flag=True, help="Print the statements, and touch no database.")

@@ -786,6 +786,34 @@ def test_without_a_url_the_usage_is_wrong():
         assert "PYQUEUE_URL" in result.output
 
 
+@each("url", ["", " "])
+@each("command", ["stats", "upgrade", "current", "worker nosuch", "doctor", "top", "web", "metrics"])
+def test_an_empty_url_is_none(url: str, command: str):
+    result = CliRunner().invoke(cli.main, [*command.split(), "--url", url], env={"PYQUEUE_URL": None})
+    assert result.exit_code == 2
+    said = f"Error: Invalid value for '--url' (env var: 'PYQUEUE_URL'): {url!r} is no URL of a database; "
+    assert said in result.stderr
+
+
+@each(
+    "url, named",
+    [
+        ("postgresql://h/app?foo=1", "foo"),
+        ("postgresql://me:secret@h/app?sslmode=require&colour=red", "colour"),
+        ("mysql://h/app?foo=1", "foo"),
+        ("mariadb://me:secret@h/app?ssl_ca=x&colour=", "colour"),
+        ("postgresql://me:not/a?secret=1@h/app", None),
+        ("mysql://me:not/a?secret=1@h/app", None),
+    ],
+)
+def test_a_parameter_of_a_url_that_is_none_is_named(url: str, named: str | None):
+    result = Shell(url)("stats")
+    assert result.exit_code == 4
+    assert ("is no parameter" in result.stderr) == (named is not None)
+    assert named is None or f"no URL of a database, '{named}' is no parameter of one; its" in result.stderr
+    assert "secret" not in result.stderr
+
+
 def test_a_failure_carries_its_exit_code():
     assert Failure("x", 3).exit_code == 3
 
