@@ -18,10 +18,10 @@ begin
     perform _queue_stage_remove(o.part, 9223372036854775807) -- nobody can publish it any more
     from (
         select p.part from queue_stage_part p
-        where p.part = any (array( -- not OR: there are two such indexes
-            select n.part from queue_stage_part n where n.query = v_query and n.run < v_run
+        where p.part = any (array( -- not OR: there are two such indexes; and in the order of that by runs
+            (select n.part from queue_stage_part n where n.query = v_query and n.run < v_run order by n.query, n.run)
             union all
-            select n.part from queue_stage_part n where n.query = v_query and n.run > v_run))
+            (select n.part from queue_stage_part n where n.query = v_query and n.run > v_run order by n.query, n.run)))
         order by p.part + 0 for update skip locked) o; -- + 0: ADR 13
     insert into queue_stage_part as p (job, query, batch, run, begun_at) values (in_job, v_query, v_batch, v_run, v_now)
     returning p.part into queue_stage_begin.part;
