@@ -141,13 +141,14 @@ class Engine:
     async def _has_begun(self) -> bool:
         """Begin, and leave that where the worker is stopped; returns whether it was done.
 
-        It has a while to come to its end: a worker that has registered meanwhile has to take that back.
+        Once the database has let it in it has a while to come to its end: a worker that has registered
+        meanwhile has to take that back.
         """
         doing = asyncio.create_task(self._begin())
         stopped = asyncio.create_task(self._stopped.wait())
         try:
             await asyncio.wait({doing, stopped}, return_when=asyncio.FIRST_COMPLETED)
-            if not doing.done():
+            if not doing.done() and self._keeper.link.is_in:
                 hurried = asyncio.create_task(self._hurried.wait())
                 await asyncio.wait(
                     {doing, hurried}, timeout=GIVE_UP_SECONDS, return_when=asyncio.FIRST_COMPLETED

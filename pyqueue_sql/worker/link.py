@@ -156,6 +156,11 @@ class Link:
         """Whether a call has worked, so that what doesn't work now may pass."""
         return self._is_proven or (self._behind is not None and self._behind.is_proven)
 
+    @property
+    def is_in(self) -> bool:
+        """Whether the database has let it in, so that it may have been asked for something."""
+        return self._queue is not None or self._opening is not None
+
     async def close(self) -> None:
         """Close the connection once nothing is under way, and end the thread."""
         self._disarm()

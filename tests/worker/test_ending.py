@@ -352,3 +352,18 @@ def test_one_that_is_not_up_yet_ends_soon(workers: Workers, notify: bool) -> Non
         time.sleep(0.3)
         running.stop()
         running.join(SOON_SECONDS)
+
+
+def test_one_that_nobody_has_let_in_yet_has_nothing_to_wait_for(
+    workers: Workers, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(engine, "GIVE_UP_SECONDS", LONG_SECONDS)
+    handlers = Handlers()
+    handlers.on("mail")(lambda _: None)
+    with proxy(workers.url) as way:
+        way.fall_silent()
+        url = f"{way.url}{'&' if '?' in way.url else '?'}connect_timeout={PATIENCE_SECONDS:.0f}"
+        running = Running(Worker(url, handlers, notify=False))
+        time.sleep(0.3)  # for the connection to be under way; without that it ends as well
+        running.stop()
+        running.join(SOON_SECONDS)
