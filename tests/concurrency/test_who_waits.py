@@ -187,6 +187,16 @@ def test_what_one_prunes_nobody_waits_for(queue: Session, connect: Connect, cloc
     assert queue.prune() == pruned
 
 
+def test_what_one_prunes_of_a_batch_that_is_done_nobody_waits_for(queue: Session, connect: Connect) -> None:
+    left, published = (batches.stage(queue, batches.row(key), query="q", batch=1, run="r") for key in "ab")
+    assert batches.publish(queue, published, query="q", batch=1) == ("published", "1")
+    other = connect(autocommit=False)
+    assert other.prune() == left["messages"]
+    assert queue.prune() == 0
+    other.rollback()
+    assert queue.prune() == left["messages"]
+
+
 def test_what_one_takes_out_of_the_index_of_filters_nobody_waits_for(
     queue: Session, connect: Connect
 ) -> None:

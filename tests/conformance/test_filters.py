@@ -433,9 +433,14 @@ def test_M4_many_that_have_come_due_and_do_not_match_hide_nothing(
 ) -> None:
     queue.define("job", filter_index=indexed)
     slow = [{"key": f"{n:04}", "payload": {"tags": ["slow"]}, "delay_seconds": 1} for n in range(1000)]
-    queue.push_many("job", [*slow, {"key": "urgent", "payload": {"tags": ["urgent"]}, "delay_seconds": 2}])
+    urgent = [
+        {"key": key, "payload": {"tags": ["urgent"]}, "delay_seconds": delay}
+        for key, delay in (("as early", 1), ("later", 2))
+    ]
+    queue.push_many("job", [*slow, *urgent])
+    assert keys(queue.peek("job", 5, where={"tags": ["urgent"]})) == ["as early", "later"]
     clock.advance(3)
-    assert keys(queue.reserve("job", None, 5, where={"tags": ["urgent"]})) == ["urgent"]
+    assert keys(queue.reserve("job", None, 5, where={"tags": ["urgent"]})) == ["as early", "later"]
 
 
 def test_M4_a_filter_leaves_what_others_find_alone(queue: Session, clock: Clock) -> None:

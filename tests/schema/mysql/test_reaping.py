@@ -89,6 +89,15 @@ def test_a_worker_is_dead_when_its_connection_is_gone(connection: Connection[Any
     assert call(connection, "queue_reap") == [("w", 3)]
 
 
+def test_who_beats_at_another_node_is_left_alone(connection: Connection[Any]) -> None:
+    """In a Galera cluster to write its row would be in the way of its next heartbeat there."""
+    hold(connection, "w", 1, timeout_seconds=60)
+    run(connection, "update queue_worker w set w.server_run = w.server_run + 1")
+    before = run(connection, "select * from queue_worker")
+    assert call(connection, "queue_reap") == []
+    assert run(connection, "select * from queue_worker") == before
+
+
 def test_a_session_that_registers_often_has_one_lock(connection: Connection[Any], url: str) -> None:
     with open_connection(url) as worker:
         for _ in range(3):
