@@ -173,10 +173,10 @@ def semaphore(queue: Queue, name: str, capacity: int | None, remove: bool) -> No
     if (capacity is None) is not remove:
         raise click.UsageError("give a CAPACITY, or --remove")
     names = [one.name for one in queue.semaphores()] if remove else [name]
+    queue.semaphore(name, capacity)
     if name not in names:
         say(f"There is no semaphore {name}", name, names)
         nothing()
-    queue.semaphore(name, capacity)
     emit(name=name, capacity=capacity)
 
 

@@ -169,6 +169,39 @@ def test_the_hour_that_comes_twice(queue: Session, clock: Clock, harness: Harnes
     assert found == ["10-25 00:30", "10-25 01:00", "10-25 01:30", "10-25 02:00"], "as real time goes on"
 
 
+@pytest.mark.parametrize(
+    ("zone", "cron", "away", "made"),
+    [
+        (BERLIN, "30 2 * * *", ("03-28", "03-30"), ["03-28 01:30", "03-29 01:00", "03-30 00:30"]),
+        (BERLIN, "30 2 * * *", ("10-24", "10-26"), ["10-24 00:30", "10-25 00:30", "10-26 01:30"]),
+        # midnight is jumped over, then half an hour is
+        ("America/Santiago", "15 0 * * *", ("09-05", "09-07"), ["09-05 04:15", "09-06 04:00", "09-07 03:15"]),
+        (
+            "Australia/Lord_Howe",
+            "15 2 * * *",
+            ("10-02", "10-04"),
+            ["10-02 15:45", "10-03 15:30", "10-04 15:15"],
+        ),
+    ],
+)
+def test_what_was_missed_while_the_clock_changed_comes_once(
+    queue: Session,
+    clock: Clock,
+    harness: Harness,
+    zone: str,
+    cron: str,
+    away: tuple[str, str],
+    made: list[str],
+) -> None:
+    harness.learn_zone(zone)
+    clock.set(at(f"2026-{away[0]} 00:00"))
+    queue.schedule("s", "k", 1, cron=cron, time_zone=zone, catch_up="all")
+    clock.set(at(f"2026-{away[1]} 23:00"))
+    assert queue.tick() == 3
+    assert keys(queue.reserve("k", None, 9)) == [f"s@2026-{one.replace(' ', 'T')}:00Z" for one in made]
+    assert queue.tick() == 0
+
+
 def test_a_day_that_changes_between_the_zones(queue: Session, clock: Clock, harness: Harness) -> None:
     harness.learn_zone(BERLIN)
     found = occurrences(queue, clock, "2026-11-21 12:00", 2, cron="30 0 * * sun", time_zone=BERLIN)

@@ -648,11 +648,20 @@ def test_a_number_that_is_not_allowed_is_exit_code_2_and_named(harness: Harness,
     assert re.search(allowed, said), said
 
 
-@each("command", ["push '' 1", "push mail 1 --key ''", "ack nonsense", "define mail --options '{\"x\": 1}'"])
+@each(
+    "command",
+    [
+        "push '' 1",
+        "push mail 1 --key ''",
+        "semaphore '' --remove",
+        "ack nonsense",
+        "define mail --options '{\"x\": 1}'",
+    ],
+)
 def test_what_is_never_allowed_is_exit_code_2_too(harness: Harness, command: str):
     result = Shell(harness.url)(*shlex.split(command))
     assert result.exit_code == 2
-    assert re.match("Error: (kind|key|receipts|options) .*(must|allowed)", result.stderr)
+    assert re.match("Error: (kind|key|name|receipts|options) .*(must|allowed)", result.stderr)
 
 
 def test_an_address_where_metrics_cannot_be_served_is_exit_code_3():
