@@ -307,16 +307,32 @@ def is_known(queue: Queue, kind: str) -> bool:
         return True
 
 
-def say(what: str, name: str = "", names: Iterable[str] = ()) -> None:
-    """Say something on stderr, with those of the names that are near."""
-    near = difflib.get_close_matches(name, list(names), n=3)
+def say(what: str, name: str, look: Callable[[], Iterable[str]]) -> None:
+    """Say something on stderr, with those names that are near.
+
+    Args:
+        what: it is.
+        name: the one that was meant.
+        look: returns all that there are; this login may not be allowed to.
+    """
+    try:
+        near = difflib.get_close_matches(name, list(look()), n=3)
+    except Exception as error:
+        if failure(error) is None:
+            raise
+        near = []
     hint = f"; did you mean {' or '.join(near)}?" if near else ""
     click.echo(_printable(f"{what}{hint}"), err=True)
 
 
+def kinds(queue: Queue) -> list[str]:
+    """Return the kinds of which something is known."""
+    return [one.kind for one in queue.stats()]
+
+
 def no_kind(queue: Queue, kind: str) -> NoReturn:
     """Say that nothing is known of a kind, and end with exit code 1."""
-    say(f"Nothing is known of kind {kind}", kind, (one.kind for one in queue.stats()))
+    say(f"Nothing is known of kind {kind}", kind, lambda: kinds(queue))
     nothing()
 
 

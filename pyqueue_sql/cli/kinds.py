@@ -17,6 +17,7 @@ from pyqueue_sql.cli.common import (
     from_json_object,
     given,
     is_known,
+    kinds,
     max_option,
     no_kind,
     say,
@@ -119,7 +120,7 @@ def pause(queue: Queue, kind: str) -> None:
 
 def _tell_new(queue: Queue, kind: str) -> None:
     if not is_known(queue, kind):
-        say(f"Kind {kind} is new", kind, (one.kind for one in queue.stats()))
+        say(f"Kind {kind} is new", kind, lambda: kinds(queue))
 
 
 @click.command()

@@ -71,8 +71,11 @@ def unsubscribe(queue: Queue, pattern: str, kind: str) -> None:
     changed = queue.unsubscribe(pattern, kind)
     emit(pattern=pattern, kind=kind, changed=changed)
     if not changed:
-        patterns = (one.pattern for one in queue.subscriptions() if one.kind == kind)
-        say(f"Kind {kind} has no subscription to {pattern}", pattern, patterns)
+        say(
+            f"Kind {kind} has no subscription to {pattern}",
+            pattern,
+            lambda: [one.pattern for one in queue.subscriptions() if one.kind == kind],
+        )
         nothing()
 
 
@@ -129,7 +132,7 @@ def unschedule(queue: Queue, name: str) -> None:
     changed = queue.unschedule(name)
     emit(name=name, changed=changed)
     if not changed:
-        say(f"There is no schedule {name}", name, (one.name for one in queue.schedules()))
+        say(f"There is no schedule {name}", name, lambda: [one.name for one in queue.schedules()])
         nothing()
 
 
@@ -175,7 +178,7 @@ def semaphore(queue: Queue, name: str, capacity: int | None, remove: bool) -> No
     names = [one.name for one in queue.semaphores()] if remove else [name]
     queue.semaphore(name, capacity)
     if name not in names:
-        say(f"There is no semaphore {name}", name, names)
+        say(f"There is no semaphore {name}", name, lambda: names)
         nothing()
     emit(name=name, capacity=capacity)
 

@@ -129,7 +129,7 @@ def downgrade(
 @url_option
 @schema_option
 def current(url: str, schema: str | None) -> None:
-    """Say which revision is installed; exit code 1 where none is.
+    """Say which revision is installed; exit code 1 where none is. The owner of the queue may ask.
 
     \b
       pyqueue current --url postgresql://localhost/app

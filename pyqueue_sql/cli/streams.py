@@ -64,7 +64,7 @@ def read_end(queue: Queue, reader: str) -> None:
     changed = queue.read_end(reader)
     emit(reader=reader, changed=changed)
     if not changed:
-        say(f"There is no reader {reader}", reader, (one.reader for one in queue.readers()))
+        say(f"There is no reader {reader}", reader, lambda: [one.reader for one in queue.readers()])
         nothing()
 
 

@@ -23,7 +23,7 @@ from click.testing import CliRunner, Result
 
 from pyqueue_sql import Ended, Queue, cli, to_datetime
 from pyqueue_sql.calls.connect import connect_mysql
-from pyqueue_sql.cli import kinds, messages, workers
+from pyqueue_sql.cli import common, kinds, messages, workers
 from pyqueue_sql.cli.common import Failure
 from pyqueue_sql.demo.cli import demo
 from pyqueue_sql.schema.frozen import MIGRATIONS
@@ -374,6 +374,17 @@ def test_nothing_to_do_in_a_kind_that_is_known_is_exit_code_0(harness: Harness):
             assert (result.exit_code, result.stderr) == (0, ""), command
     assert pyqueue("drop", "subscribed", "--yes").exit_code == 0
     assert queue.subscriptions() == []
+
+
+def test_who_may_not_look_is_told_no_more_than_the_answer_says(capsys: pytest.CaptureFixture[str]):
+    class Closed:
+        def __getattr__(self, name: str) -> Any:
+            raise psycopg.errors.InsufficientPrivilege(f"permission denied for {name}")
+
+    closed: Any = Closed()
+    assert common.is_known(closed, "mial")
+    common.say("There is no reader bilin", "bilin", lambda: closed.readers())
+    assert capsys.readouterr().err == "There is no reader bilin\n"
 
 
 @each("command", ["pause", "drain"])
