@@ -141,3 +141,15 @@ def test_a_call_reads_no_more_than_it_is_about(
         CALLS[name](queue, receipt, len(counts) + 1)
         counts.append(rows_read(connection) - before)
     assert min(counts) < MOST
+
+
+def test_a_call_looks_after_a_thousand_groups_that_may_be_done(connection: Connection[Any]) -> None:
+    """Whose notes came of other transactions; here of groups that are gone, which is the same to it."""
+    with connection.cursor() as cursor:
+        due = "insert into queue_group_due (group_name, writer, id) values (%s, 1, 1)"
+        cursor.executemany(due, [(f"g{number:04}",) for number in range(1001)])
+    looked: list[Any] = []
+    for _ in range(3):
+        run(connection, "call _queue_groups_due(1, @looked)")
+        looked += run(connection, "select @looked")
+    assert looked == [(1000,), (1,), (0,)]
