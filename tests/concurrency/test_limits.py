@@ -10,6 +10,7 @@ import pytest
 
 from tests.concurrency.checker import SLACK
 from tests.concurrency.test_races import together
+from tests.concurrency.waiting import PATIENCE_S, waiting
 from tests.conformance.steps import receipts
 from tests.sample import QUICK, chance_of
 
@@ -275,6 +276,32 @@ def test_a_hold_that_has_expired_and_is_locked_keeps_its_slot(
     assert queue.reserve("calls") == []
     other.rollback()
     assert len(queue.reserve("calls")) == 1
+
+
+@pytest.mark.servers("postgresql")
+def test_a_hold_that_is_extended_while_its_slot_is_looked_at_keeps_it(
+    queue: Session, connect: Connect, harness: Harness, clock: Clock
+) -> None:
+    """Between a look and what it leads to nobody is waited for, so a trigger holds the reserve up."""
+    queue.define("calls", max_reserved=1)
+    queue.push_many("calls", [{"payload": n} for n in range(2)])
+    [receipt] = receipts(queue.reserve("calls", timeout_seconds=60))
+    clock.advance(60)
+    queue.execute(
+        "create function public.hold_up() returns trigger language plpgsql set lock_timeout = 0 as"
+        " 'begin perform pg_advisory_xact_lock(1); return null; end'"
+    )
+    queue.execute("create trigger hold_up before update on delayed_queue execute function public.hold_up()")
+    first = connect(autocommit=False)
+    first.execute("select pg_advisory_xact_lock(1)")
+    try:
+        with waiting(harness, connect(), lambda session: session.reserve("calls")) as reserved:
+            assert first.extend(receipt, 60).outcome == "extended"
+            first.commit()
+            assert reserved.result(PATIENCE_S) == []
+    finally:
+        queue.execute("drop function public.hold_up() cascade")
+    assert queue.extend(receipt, 60).outcome == "extended"
 
 
 def test_a_listener_is_told_of_the_ack_that_makes_room(queue: Session, connect: Connect) -> None:
