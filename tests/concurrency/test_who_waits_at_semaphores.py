@@ -37,6 +37,19 @@ def test_who_finds_no_room_at_a_semaphore_keeps_nobody_waiting_there(
     assert state(queue, "k", "b") == "ready"
 
 
+def test_nor_does_who_finds_room_that_another_was_told_of(
+    queue: Session, connect: Connect, clock: Clock
+) -> None:
+    queue.semaphore("s", 1)
+    queue.push("elsewhere", "a", 0, semaphores=["s"])
+    queue.push("k", "b", 0, semaphores=["s"])
+    clock.advance(0.5)
+    other = connect(autocommit=False)
+    assert other.reserve("k") == []
+    queue.semaphore("s", 2)
+    assert state(queue, "k", "b") == "ready"
+
+
 @pytest.mark.parametrize("upkeep", ["prune", "reap"])
 def test_upkeep_waits_for_nobody_who_has_a_semaphore(
     queue: Session, connect: Connect, clock: Clock, upkeep: str
