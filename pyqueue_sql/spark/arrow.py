@@ -67,7 +67,8 @@ def arrow_schema(text: str) -> Any:
 
 
 def held(type_: Any) -> Any:
-    """Return the type in which Python can have every value of a type: times are numbers, and texts bytes."""
+    """Return the type in which Python has every value of a type as it is: times are numbers, texts bytes, and
+    floats of 32 bits text, since as a float of Python 0.1 is 0.10000000149011612."""
     if pa.types.is_struct(type_):
         return pa.struct([(one.name, held(one.type)) for one in type_])
     if pa.types.is_map(type_):
@@ -76,4 +77,6 @@ def held(type_: Any) -> Any:
         return pa.list_(held(type_.value_type))
     if pa.types.is_date(type_) or pa.types.is_timestamp(type_):
         return pa.int32() if pa.types.is_date(type_) else pa.int64()
+    if pa.types.is_float32(type_):
+        return pa.string()
     return pa.binary() if pa.types.is_string(type_) or pa.types.is_large_string(type_) else type_

@@ -234,6 +234,8 @@ def writer(type_: DataType, path: str = "payload") -> Write:
         raise Misfit(f'"{path}" {type_.simpleString()}: must be no interval; cast it to string')
     if isinstance(type_, StringType):
         return lambda value: dumps(utf8(value, path))
+    if isinstance(type_, FloatType):
+        return lambda value: value if math.isfinite(float(value)) else _plain(float(value))
     if type(type_) in _SINCE:
         since, step = _SINCE[type(type_)]
         return lambda value: json.dumps(moment(value, since, step))

@@ -17,6 +17,7 @@ from pyspark.sql.types import (
     DateType,
     DayTimeIntervalType,
     DoubleType,
+    FloatType,
     LongType,
     MapType,
     StringType,
@@ -190,6 +191,17 @@ def test_times_of_all_years_are_written_or_out_of_range() -> None:
         ["+10000-01-01", "9999-12-31T23:59:59.999999+00:00"],
         ["+1097132-10-21", "+10000-01-01T00:00:00+00:00"],
         ["-0221-09-04", "-144169-06-28T09:59:32.612096+00:00"],
+    ]
+
+
+def test_a_float_is_written_with_its_own_digits() -> None:
+    column = pa.array(
+        [{"f": one} for one in (0.1, 2, 1e10, math.nan, -math.inf)], pa.struct([("f", pa.float32())])
+    )
+    schema = StructType([StructField("payload", StructType([StructField("f", FloatType())]))])
+    rows, _ = plain(pa.record_batch([column], names=["payload"]), schema, kind=None, part=None)
+    assert rows.column("payload").to_pylist() == [
+        f'{{"f":{one}}}' for one in ("0.1", "2", "1e+10", '"NaN"', '"-Infinity"')
     ]
 
 
