@@ -325,6 +325,12 @@ def say(what: str, name: str, look: Callable[[], Iterable[str]]) -> None:
     click.echo(_printable(f"{what}{hint}"), err=True)
 
 
+def missing(what: str, name: str, look: Callable[[], Iterable[str]]) -> NoReturn:
+    """Say that something isn't there, as `say` does, and end with exit code 1."""
+    say(what, name, look)
+    nothing()
+
+
 def kinds(queue: Queue) -> list[str]:
     """Return the kinds of which something is known."""
     return [one.kind for one in queue.stats()]
@@ -332,8 +338,13 @@ def kinds(queue: Queue) -> list[str]:
 
 def no_kind(queue: Queue, kind: str) -> NoReturn:
     """Say that nothing is known of a kind, and end with exit code 1."""
-    say(f"Nothing is known of kind {kind}", kind, lambda: kinds(queue))
-    nothing()
+    missing(f"Nothing is known of kind {kind}", kind, lambda: kinds(queue))
+
+
+def check_kind(queue: Queue, kind: str) -> None:
+    """End as `no_kind` does, unless something is known of a kind."""
+    if not is_known(queue, kind):
+        no_kind(queue, kind)
 
 
 def aligned(header: Sequence[str], rows: Iterable[Sequence[str]], right: Sequence[str] = ()) -> str:

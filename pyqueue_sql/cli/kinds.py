@@ -13,6 +13,7 @@ from pyqueue_sql.cli.common import (
     FLOAT,
     aligned,
     ask,
+    check_kind,
     emit,
     from_json_object,
     given,
@@ -96,8 +97,7 @@ def drop(queue: Queue, kind: str, yes: bool) -> None:
       pyqueue drop mail
       pyqueue drop mail --yes
     """
-    if not is_known(queue, kind):
-        no_kind(queue, kind)
+    check_kind(queue, kind)
     if not yes:
         ask(f"This drops {kind} with its settings and all its messages.")
     emit(**dataclasses.asdict(queue.drop(kind)))
@@ -134,8 +134,8 @@ def resume(queue: Queue, kind: str) -> None:
     """
     changed = queue.resume(kind)
     emit(kind=kind, changed=changed)
-    if not changed and not is_known(queue, kind):
-        no_kind(queue, kind)
+    if not changed:
+        check_kind(queue, kind)
 
 
 @click.command()
@@ -201,8 +201,8 @@ def redrive(queue: Queue, kind: str, max_messages: int | None) -> None:
 
 def _emit_redriven(queue: Queue, kind: str, done: Redriven) -> None:
     emit(kind=kind, went=done.went, stayed=done.stayed)
-    if not done.went + done.stayed and not is_known(queue, kind):
-        no_kind(queue, kind)
+    if not done.went + done.stayed:
+        check_kind(queue, kind)
 
 
 @click.command()

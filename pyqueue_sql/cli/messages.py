@@ -11,10 +11,10 @@ from pyqueue_sql import Ended, Queue, to_datetime
 from pyqueue_sql.cli.common import (
     aligned,
     ask,
+    check_kind,
     emit,
     emit_messages,
     given,
-    is_known,
     max_option,
     no_kind,
     nothing,
@@ -92,8 +92,8 @@ def purge(queue: Queue, kind: str, max_messages: int | None, yes: bool) -> None:
         ask(f"This removes {most} messages of {kind} that nobody holds.")
     purged = queue.purge(kind, max_messages)
     emit(kind=kind, purged=purged)
-    if not purged and not is_known(queue, kind):
-        no_kind(queue, kind)
+    if not purged:
+        check_kind(queue, kind)
 
 
 @click.command()

@@ -8,7 +8,7 @@ from typing import Any, get_args
 import click
 
 from pyqueue_sql import Queue
-from pyqueue_sql.cli.common import FLOAT, emit, from_json, given, nothing, say, show, with_queue
+from pyqueue_sql.cli.common import FLOAT, emit, from_json, given, missing, show, with_queue
 from pyqueue_sql.cli.producers import delay_option, headers_option, priority_option, when
 from pyqueue_sql.models import CatchUp
 
@@ -71,12 +71,11 @@ def unsubscribe(queue: Queue, pattern: str, kind: str) -> None:
     changed = queue.unsubscribe(pattern, kind)
     emit(pattern=pattern, kind=kind, changed=changed)
     if not changed:
-        say(
+        missing(
             f"Kind {kind} has no subscription to {pattern}",
             pattern,
             lambda: [one.pattern for one in queue.subscriptions() if one.kind == kind],
         )
-        nothing()
 
 
 @click.command()
@@ -132,8 +131,7 @@ def unschedule(queue: Queue, name: str) -> None:
     changed = queue.unschedule(name)
     emit(name=name, changed=changed)
     if not changed:
-        say(f"There is no schedule {name}", name, lambda: [one.name for one in queue.schedules()])
-        nothing()
+        missing(f"There is no schedule {name}", name, lambda: [one.name for one in queue.schedules()])
 
 
 @click.command()
@@ -178,8 +176,7 @@ def semaphore(queue: Queue, name: str, capacity: int | None, remove: bool) -> No
     names = [one.name for one in queue.semaphores()] if remove else [name]
     queue.semaphore(name, capacity)
     if name not in names:
-        say(f"There is no semaphore {name}", name, lambda: names)
-        nothing()
+        missing(f"There is no semaphore {name}", name, lambda: names)
     emit(name=name, capacity=capacity)
 
 

@@ -8,7 +8,7 @@ from typing import Any, get_args
 import click
 
 from pyqueue_sql import Queue
-from pyqueue_sql.cli.common import emit, nothing, say, show, with_payload, with_queue
+from pyqueue_sql.cli.common import emit, missing, nothing, show, with_payload, with_queue
 from pyqueue_sql.models import EventName
 
 
@@ -64,8 +64,7 @@ def read_end(queue: Queue, reader: str) -> None:
     changed = queue.read_end(reader)
     emit(reader=reader, changed=changed)
     if not changed:
-        say(f"There is no reader {reader}", reader, lambda: [one.reader for one in queue.readers()])
-        nothing()
+        missing(f"There is no reader {reader}", reader, lambda: [one.reader for one in queue.readers()])
 
 
 @click.command()

@@ -14,12 +14,16 @@ if TYPE_CHECKING:
     from tests.conformance.harness import Harness, Session
 
 
+def line_up(queue: Session, keys_: str = "b") -> None:
+    """Have messages of kind k wait behind one of kind elsewhere for the only permit of s."""
+    queue.semaphore("s", 1)
+    for kind, key in [("elsewhere", "a"), *(("k", key) for key in keys_)]:
+        queue.push(kind, key, 0, semaphores=["s"])
+
+
 def expired_hold(queue: Session, clock: Clock, keys_: str) -> None:
     """Have the hold of the only permit of s expire while messages of kind k wait for it."""
-    queue.semaphore("s", 1)
-    queue.push("elsewhere", "a", 0, semaphores=["s"])
-    for key in keys_:
-        queue.push("k", key, 0, semaphores=["s"])
+    line_up(queue, keys_)
     assert queue.reserve("elsewhere", timeout_seconds=1)
     clock.advance(2)
 
@@ -27,9 +31,7 @@ def expired_hold(queue: Session, clock: Clock, keys_: str) -> None:
 def test_who_finds_no_room_at_a_semaphore_keeps_nobody_waiting_there(
     queue: Session, connect: Connect
 ) -> None:
-    queue.semaphore("s", 1)
-    queue.push("elsewhere", "a", 0, semaphores=["s"])
-    queue.push("k", "b", 0, semaphores=["s"])
+    line_up(queue)
     [receipt] = receipts(queue.reserve("elsewhere"))
     other = connect(autocommit=False)
     assert other.reserve("k") == []
@@ -40,9 +42,7 @@ def test_who_finds_no_room_at_a_semaphore_keeps_nobody_waiting_there(
 def test_nor_does_who_finds_room_that_another_was_told_of(
     queue: Session, connect: Connect, clock: Clock
 ) -> None:
-    queue.semaphore("s", 1)
-    queue.push("elsewhere", "a", 0, semaphores=["s"])
-    queue.push("k", "b", 0, semaphores=["s"])
+    line_up(queue)
     clock.advance(0.5)
     other = connect(autocommit=False)
     assert other.reserve("k") == []
@@ -210,9 +210,7 @@ def test_who_looks_for_room_at_a_semaphore_waits_for_nobody(
 def test_a_permit_that_another_is_taking_is_not_taken_back(
     queue: Session, connect: Connect, clock: Clock
 ) -> None:
-    queue.semaphore("s", 1)
-    queue.push("elsewhere", "a", 0, semaphores=["s"])
-    queue.push("k", "b", 0, semaphores=["s"])
+    line_up(queue)
     clock.advance(2)
     other = connect(autocommit=False)
     assert keys(other.reserve("elsewhere")) == ["a"]
