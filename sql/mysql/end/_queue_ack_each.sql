@@ -11,7 +11,7 @@ Locks: the messages, and those that have their keys where they go, in the order 
 as _queue_members_end; their semaphores at the end of the call, see _queue_permits_note.
 differs: the result is out_outcomes, a letter each.'
 begin
-    declare v_entry bigint;
+    declare v_entry, v_member bigint;
     declare v_secret binary(16);
     declare v_place int;
     declare v_kind, v_to_kind varchar(100) collate exact;
@@ -19,9 +19,9 @@ begin
     declare v_outcome varchar(10) character set utf8mb4;
     declare v_targets, v_move, v_members longtext character set utf8mb4;
     declare c cursor for -- in the order in which keys are put in everywhere
-        select o.entry, o.secret, o.place, o.p_kind, o.to_kind
+        select o.entry, o.secret, o.place, o.p_kind, o.to_kind, o.member
         from (
-            select s.entry, s.secret, r.place, s.p_kind, s.p_key, coalesce(v_to, if(s.source_kind is null,
+            select s.entry, s.secret, r.place, s.p_kind, s.p_key, s.member, coalesce(v_to, if(s.source_kind is null,
                 convert(json_value(s.route, '$[0]') using utf8mb4) collate exact, null)) as to_kind
             from json_table(in_list, '$[*]'
                 columns (entry bigint path '$[0]', secret char(32) character set utf8mb4 path '$[1]',
@@ -42,17 +42,12 @@ begin
     if in_number > 1 or v_targets is not null then
         call _queue_lock(json_merge_preserve(in_list, coalesce(v_targets, '[]')));
     end if;
-    select json_arrayagg(s.member + 0) into v_members
-    from json_table(in_list, '$[*]'
-        columns (entry bigint path '$[0]', secret char(32) character set utf8mb4 path '$[1]')) r
-        straight_join delayed_queue s force index (primary) on s.entry = r.entry and s.secret = unhex(r.secret)
-    where s.member is not null and coalesce(v_to, if(s.source_kind is null, json_value(s.route, '$[0]'), null)) is null
-    for update /*!80000 of s */;
     set v_move = json_set(json_remove(coalesce(nullif(in_options, 'null'), '{}'), '$.to'), '$.next', true);
-    for each c into v_entry, v_secret, v_place, v_kind, v_to_kind do
+    for each c into v_entry, v_secret, v_place, v_kind, v_to_kind, v_member do
         if v_to_kind is null then
             set v_outcome = 'acked';
             call _queue_end(v_entry, 'acked', null, in_now);
+            set v_members = concat_ws(',', v_members, v_member);
         else
             call _queue_move(v_entry, v_secret, v_to_kind, v_move, in_now, v_outcome);
         end if;
@@ -62,7 +57,7 @@ begin
             where h.p_kind = v_kind and h.finished_at = in_now and h.entry = v_entry;
         end if;
     end each;
-    if v_members is not null then
-        call _queue_members_end(v_members, 'acked', json_extract(in_options, '$.result'), in_now);
+    if v_members <> '' then
+        call _queue_members_end(concat('[', v_members, ']'), 'acked', json_extract(in_options, '$.result'), in_now);
     end if;
 end;
