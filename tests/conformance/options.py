@@ -31,6 +31,7 @@ SHORT = [
             YEAR_10000 - 1 - NEW_YEAR,
         ],
         scheduled_at=[10**14, NEW_YEAR * SECOND, NEW_YEAR * SECOND + 1, YEAR_10000 * SECOND - 1],
+        max_attempts=[1, 3, 10**9],
         headers=['{"a": 1}', '{ "a" :1 ,  "\\u0062":"é\\n\\"" }', '{"": null, "b": 1.50}'],
         group=['"g"', '"nobody made it"', f'"{"é" * 100}"'],
         order_key=['"x"', '" "', '"\\u00e9\\""', f'"{"é" * 200}"'],
@@ -38,7 +39,7 @@ SHORT = [
     ),
     '"group": "g", "order_key": "x", "priority": 2, "delay_seconds": 1',
     '"semaphores": ["narrow"], "delay_seconds": 1, "group": "g"',
-    '"delay_seconds": 1, "priority": 2, "headers": {"a": "b"}',
+    '"delay_seconds": 1, "priority": 2, "headers": {"a": "b"}, "max_attempts": 7',
     f'"headers": {{"a": true}}, "scheduled_at": {NEW_YEAR * SECOND}',
 ]
 """Options of a message that are right, and that a batch of MariaDB and MySQL takes in its short way."""
@@ -51,6 +52,7 @@ LONG = [
             *(0, -1, 10**14 - 1, YEAR_10000 * SECOND, 2**64, "1.8e15", "1800000000000000.5"),
             *('"2030-01-01T00:00:00Z"', '"1800000000000000"', "[1800000000000000]", *OTHERS),
         ],
+        max_attempts=[-1, 0, 10**9 + 1, "1.0", "1e1", "1.5", "1e300", 2**64, *OTHERS],
         headers=['{"a": []}', '{"a": {}}', '{"a": "["}', '{"a": "{"}', *OTHERS],
         group=["null", "1", '""', '["g"]', f'"{"é" * 101}"'],
         order_key=["null", "1", '""', '["x"]', f'"{"é" * 201}"'],

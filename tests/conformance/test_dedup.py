@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import pytest
 
@@ -80,6 +80,17 @@ def test_there_is_nothing_to_replace(queue: Session, mode: str) -> None:
     assert outcomes(queue.push_many("mail", batch))[:2] == ["ignored", "created"]
     assert keys(queue.peek("mail")) == ["b"]
     assert queue.stats("mail")[0].pushed_total == 2
+
+
+@pytest.mark.parametrize("turn", [{"order_key": "o"}, {"semaphores": ["s"]}], ids=lambda one: next(iter(one)))
+def test_nobody_waits_behind_what_is_remembered(queue: Session, turn: dict[str, Any]) -> None:
+    queue.define("mail", dedup_seconds=60)
+    queue.semaphore("s", 1)
+    queue.push("mail", "a", 1)
+    pop(queue)
+    batch = [{"key": key, "payload": 2, **turn} for key in "ab"]
+    assert outcomes(queue.push_many("mail", batch)) == ["ignored", "created"]
+    assert keys(queue.reserve("mail", None, 9)) == ["b"]
 
 
 def test_without_it_a_key_is_free_at_once(queue: Session) -> None:

@@ -76,6 +76,15 @@ def test_A4_of_several_fields_that_do_not_fit_the_first_by_name_is_told(queue: S
         queue.push("mail", "a", {"c": "there"})
 
 
+def test_A4_a_field_is_found_however_its_name_is_spelt(queue: Session) -> None:
+    queue.define("mail", payload_shape={"é": "string", 'a"b': "integer"})
+    spelt = '{"other": "\\n", "\\u00e9": "x", "a\\u0022b": %s}'
+    queue.answer("queue_push", "mail", "a", spelt % 1, None)
+    with pytest.raises(InvalidPayload, match=r"as integer"):
+        queue.answer("queue_push", "mail", "b", spelt % '"1"', None)
+    assert keys(queue.reserve("mail", None, 9)) == ["a"]
+
+
 def test_A4_bytes_have_no_shape(queue: Session) -> None:
     with pytest.raises(InvalidPayload, match="payload_shape"):
         queue.push_bytes("mail", "a", b"{}")

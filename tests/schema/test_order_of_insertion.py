@@ -149,6 +149,7 @@ def test_what_most_messages_of_a_batch_are_is_seen_at_once(conn: psycopg.Connect
     wrong = [option for option in LONG if not option.startswith('"semaphores"')]
     assert [option for option in wrong if plain(option)] == [
         *('"priority": 1.0', '"priority": 1e0', '"priority": 1e1', '"scheduled_at": 1.8e15'),
+        *('"max_attempts": 1.0', '"max_attempts": 1e1'),
         *(
             '"headers": {"a": "["}',
             '"headers": {"a": "{"}',

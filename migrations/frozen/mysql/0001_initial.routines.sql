@@ -844,35 +844,37 @@ a misfit.'
 begin
     declare v_name text character set utf8mb4 collate /*!80017 utf8mb4_0900_bin *//*M!100600 utf8mb4_nopad_bin */;
     declare v_type varchar(20) character set utf8mb4;
+    declare v_values longtext character set utf8mb4;
+    declare v_types longtext character set utf8mb4 default json_extract(in_shape, '$.*');
     declare continue handler for not found begin end;
     set out_misfit = null;
     if in_payload is null then
         set out_misfit = 'must be JSON, as payload_shape of its kind says';
     elseif json_type(in_payload) <> 'OBJECT' then
         set out_misfit = 'must be an object, as payload_shape of its kind says';
+    /*M!100600 elseif json_length(in_payload) <> json_length(json_keys(in_payload)) then
+        set out_misfit = 'must have no name twice, as its kind has a payload_shape'; */
     else
-        -- names and values by their place: MariaDB finds no name by a path that is spelt with other escapes than the
-        -- payload's
-        select n.name, t.type into v_name, v_type
-        from json_table(json_keys(in_shape), '$[*]'
-            columns (place for ordinality, name text character set utf8mb4 path '$')) n
-            join json_table(in_shape, '$.*'
-                columns (place for ordinality, type varchar(20) character set utf8mb4 path '$')) t on t.place = n.place
-            left join json_table(json_keys(in_payload), '$[*]'
-                columns (place for ordinality, name text character set utf8mb4 path '$')) p
-                on p.name = n.name collate /*!80017 utf8mb4_0900_bin *//*M!100600 utf8mb4_nopad_bin */
-            left join json_table(in_payload, '$.*' columns (place for ordinality, value json path '$')) v
-                on v.place = p.place
-        where case t.type when 'number' then json_type(v.value) in ('INTEGER', 'UNSIGNED INTEGER', 'DOUBLE', 'DECIMAL')
-            when 'integer' then json_type(v.value) in ('INTEGER', 'UNSIGNED INTEGER', 'DOUBLE', 'DECIMAL')
-                and v.value + 0e0 = floor(v.value + 0e0)
-            else json_type(v.value) = upper(t.type) end is not true
-        order by n.name collate /*!80017 utf8mb4_0900_bin *//*M!100600 utf8mb4_nopad_bin */ limit 1;
+        /*M!100600 if locate('\\', json_keys(in_payload)) > 0 then -- no path finds a name that is spelt otherwise
+            set v_values = json_extract(in_payload, '$.*');
+            select json_objectagg(n.name, json_extract(v_values, concat('$[', n.place - 1, ']'))) into in_payload
+            from json_table(json_keys(in_payload), '$[*]'
+                columns (place for ordinality, name text character set utf8mb4 path '$')) n;
+        end if; */
+        select f.name, f.type into v_name, v_type
+        from (
+            select n.name, json_unquote(json_extract(v_types, concat('$[', n.place - 1, ']'))) as type,
+                json_extract(in_payload, concat('$.', json_quote(n.name))) as value
+            from json_table(json_keys(in_shape), '$[*]'
+                columns (place for ordinality, name text character set utf8mb4 path '$')) n) f
+        where case f.type when 'number' then json_type(f.value) in ('INTEGER', 'UNSIGNED INTEGER', 'DOUBLE', 'DECIMAL')
+            when 'integer' then json_type(f.value) in ('INTEGER', 'UNSIGNED INTEGER', 'DOUBLE', 'DECIMAL')
+                and f.value + 0e0 = floor(f.value + 0e0)
+            else json_type(f.value) = upper(f.type) end is not true
+        order by f.name collate /*!80017 utf8mb4_0900_bin *//*M!100600 utf8mb4_nopad_bin */ limit 1;
         if v_name is not null then
             set out_misfit = concat('must have ', json_quote(left(v_name, 40)), ' as ', v_type,
                 ', as payload_shape of its kind says');
-        /*M!100600 elseif json_length(in_payload) <> json_length(json_keys(in_payload)) then
-            set out_misfit = 'must have no name twice, as its kind has a payload_shape'; */
         end if;
     end if;
 end;
@@ -1314,14 +1316,15 @@ drop procedure if exists _queue_push_plain;
 --;
 create procedure _queue_push_plain(in in_kind text character set utf8mb4 collate /*!80017 utf8mb4_0900_bin *//*M!100600 utf8mb4_nopad_bin */, in in_messages longtext character set utf8mb4,
     in in_now bigint, in in_scheduled_at bigint, in in_priority smallint, in in_headers longtext character set utf8mb4,
-    in in_attempts int, in in_max_attempts int, in in_route longtext character set utf8mb4,
+    in in_attempts int, in in_max_attempts int, in in_since bigint, in in_route longtext character set utf8mb4,
     in in_order varchar(200) character set utf8mb4 collate /*!80017 utf8mb4_0900_bin *//*M!100600 utf8mb4_nopad_bin */, in in_semaphores longtext character set utf8mb4,
     out out_follows boolean, out out_outcomes longtext character set ascii)
-    comment 'queue_push_many for messages that are a key and a payload each, perhaps with a time, a priority, headers, a
-group and an order key or a semaphore of their own, in a few statements for all of them; taken keys are left alone.
-Payload and headers must be small beside sort_buffer_size: MySQL sorts them with the key, and fails where it can''t.
-in_kind, in_messages: those of queue_push_many, an array. in_now: the time of the call. The other parameters are the
-columns, of all messages that don''t say otherwise.
+    comment 'queue_push_many for messages that are a key and a payload each, perhaps with a time, a priority, headers,
+attempts, a group and an order key or a semaphore of their own, in a few statements for all of them; taken keys are left
+alone. Payload and headers must be small beside sort_buffer_size: MySQL sorts them with the key, and fails where it
+can''t.
+in_kind, in_messages: those of queue_push_many, an array. in_now: the time of the call. in_since: see _queue_put.
+The other parameters are the columns, of all messages that don''t say otherwise.
 out_follows: whether one has a group, an order key or a semaphore of its own, to which _queue_push_batch sees;
 NULL: none.
 out_outcomes: a letter a message, in their order: c for created, i for ignored; NULL where one of them is something
@@ -1354,7 +1357,8 @@ begin
         from (
             select concat(lpad(r.at, 18, '0'), lpad(32768e0 + r.grade, 5, '0')) as own,
                 (json_length(r.message) = 2 + (r.delay is not null) + (r.time is not null) + (r.priority is not null)
-                    + (r.headers is not null) + (r.crowd is not null) + (r.line is not null) + (r.names is not null)
+                    + (r.headers is not null) + (r.most is not null) + (r.crowd is not null) + (r.line is not null)
+                    + (r.names is not null)
                 and locate('\\', json_keys(r.message)) = 0
                 and r.at between 100000000000000 and 253402300799999999 and r.grade between -32768 and 32767
                 and (r.time like r.at) is not false and (r.priority like r.grade) is not false
@@ -1363,6 +1367,7 @@ begin
                 and (r.headers is null or json_type(r.headers) = 'OBJECT' and json_length(r.headers) > 0
                     and locate('[', r.headers) = 0 and locate('{', r.headers, 2) = 0
                     and length(r.message) <= @@sort_buffer_size div 16)
+                and (r.most is null or r.most regexp '^[0-9]{1,10}$' and r.most + 0e0 between 1 and 1000000000)
                 and (r.crowd is null or json_type(r.crowd) = 'STRING'
                     and char_length(json_unquote(r.crowd)) between 1 and 100)
                 and (r.line is null or json_type(r.line) = 'STRING'
@@ -1380,8 +1385,8 @@ begin
                         * 1000000 as signed), in_scheduled_at) as at
                 from json_table(in_messages, '$[*]' columns (message json path '$', priority json path '$.priority',
                     delay json path '$.delay_seconds', time json path '$.scheduled_at',
-                    headers json path '$.headers', crowd json path '$.group', line json path '$.order_key',
-                    names json path '$.semaphores')) j) r
+                    headers json path '$.headers', most json path '$.max_attempts', crowd json path '$.group',
+                    line json path '$.order_key', names json path '$.semaphores')) j) r
             limit 1000000000) m;
     end if;
     if v_odd = 0 then
@@ -1390,18 +1395,29 @@ begin
             semaphores)
         select cast(substr(v_entries, 19 * r.place - 18, 19) as signed), in_kind, r.p_key, r.payload,
             coalesce(json_extract(r.headers, '$'), in_headers), r.priority, r.at, r.at, in_now, in_attempts,
-            in_max_attempts, if(r.at <= in_now and in_semaphores is null, -r.priority, null), if(r.at <= in_now
-                and in_semaphores is null, r.at, null), if(r.at > in_now, r.at, null), in_route, in_order, in_semaphores
+            coalesce(r.max_attempts, in_max_attempts),
+            if(r.at <= in_now and in_semaphores is null, -r.priority, null),
+            if(r.at <= in_now and in_semaphores is null, r.at, null), if(r.at > in_now, r.at, null), in_route, in_order,
+            in_semaphores
         from (
             select j.*, if(v_own is null, in_scheduled_at, cast(substr(v_own, 23 * j.place - 22, 18) as signed)) as at,
                 if(v_own is null, in_priority, cast(substr(v_own, 23 * j.place - 4, 5) as signed) - 32768) as priority
             from json_table(in_messages, '$[*]' columns (place for ordinality, p_key varchar(200) character set utf8mb4 collate /*!80017 utf8mb4_0900_bin *//*M!100600 utf8mb4_nopad_bin */
-                path '$.key', payload json path '$.payload', headers json path '$.headers')) j) r
+                path '$.key', payload json path '$.payload', headers json path '$.headers',
+                max_attempts int path '$.max_attempts')) j) r
             left join delayed_queue q force index (delayed_queue_key) -- in the caller's transaction it would be locked
                 on q.p_kind = if(@pyqueue_own, in_kind, null) and q.p_key = r.p_key
-        where q.entry is null
+            left join queue_dedup d force index (primary)
+                on d.p_kind = if(in_since is null, null, in_kind) and d.p_key = r.p_key
+        where q.entry is null and (d.ended_at <= in_since) is not false
         order by r.p_key, r.place
         on duplicate key update entry = delayed_queue.entry;
+        if in_since is not null then -- what was held until just now, as in _queue_put
+            /*M!100600 set statement sql_safe_updates = 0 for */ delete q from json_table(v_list, '$[*]' columns (entry bigint path '$')) j
+                straight_join delayed_queue q force index (primary) on q.entry = j.entry
+                straight_join queue_dedup d force index (primary) on d.p_kind = in_kind and d.p_key = q.p_key
+            where d.ended_at > in_since;
+        end if;
         if v_turns then -- apart: all others would pay for it
             /*M!100600 set statement sql_safe_updates = 0 for */ update json_table(in_messages, '$[*]' columns (place for ordinality,
                 order_key varchar(200) character set utf8mb4 collate /*!80017 utf8mb4_0900_bin *//*M!100600 utf8mb4_nopad_bin */ path '$.order_key', semaphores json path '$.semaphores')) j
@@ -1421,14 +1437,14 @@ begin
     end if;
 end;
 --;
--- calls: _queue_check_fit, _queue_epoch, _queue_lock, _queue_message, _queue_push_options, _queue_put
+-- calls: _queue_epoch, _queue_lock, _queue_message, _queue_push_options, _queue_put
 drop procedure if exists _queue_push_each;
 --;
 create procedure _queue_push_each(in in_kind text character set utf8mb4 collate /*!80017 utf8mb4_0900_bin *//*M!100600 utf8mb4_nopad_bin */, in in_messages longtext character set utf8mb4,
-    in in_options longtext character set utf8mb4, in in_now bigint, in in_shape longtext character set utf8mb4,
-    in in_since bigint, out out_outcomes longtext character set ascii)
+    in in_options longtext character set utf8mb4, in in_now bigint, in in_since bigint,
+    out out_outcomes longtext character set ascii)
     comment 'Puts the messages of a batch in one by one, in the order of their keys.
-in_shape: the payload_shape of the kind; NULL: none. in_since: see _queue_put. The other parameters, the result, the
+in_since: see _queue_put. The other parameters, the result, the
 errors and the locks are those of _queue_push_batch.
 differs: on PostgreSQL it is a part of _queue_push_batch.'
 begin
@@ -1477,9 +1493,6 @@ begin
             call _queue_message(v_message, v_place, in_options, in_now, v_key, v_payload, v_at, v_priority,
                 v_headers, v_attempts, v_max_attempts, v_on_duplicate, v_route, v_order, v_semaphores);
         end if;
-        if in_shape is not null then
-            call _queue_check_fit(in_shape, v_payload, concat('messages[', v_place - 1, '].payload'));
-        end if;
         set v_entry = null;
         if v_on_duplicate <> 'ignore' and not v_key <=> v_before then
             select max(q.entry) into v_entry from delayed_queue q where q.p_kind = in_kind and q.p_key = v_key;
@@ -1500,25 +1513,30 @@ begin
     end loop; end; close c;
 end;
 --;
--- calls: _queue_check_roles, _queue_enrol, _queue_fail, _queue_index, _queue_join_line, _queue_line_up,
---     _queue_log_entries, _queue_push_each, _queue_push_options, _queue_push_plain
+-- calls: _queue_check_fit, _queue_check_roles, _queue_enrol, _queue_fail, _queue_index, _queue_join_line,
+--     _queue_line_up, _queue_log_entries, _queue_push_each, _queue_push_options, _queue_push_plain
 drop procedure if exists _queue_push_batch;
 --;
 create procedure _queue_push_batch(in in_kind text character set utf8mb4 collate /*!80017 utf8mb4_0900_bin *//*M!100600 utf8mb4_nopad_bin */, in in_messages longtext character set utf8mb4,
     in in_options longtext character set utf8mb4, in in_now bigint, out out_outcomes longtext character set ascii)
     comment 'queue_push_many without its transaction: by _queue_push_plain, or by _queue_push_each where that leaves a
-batch and where their kind has a shape or remembers keys; then what follows for all of them.
+batch; then what follows for all of them.
 in_kind, in_messages, in_options, the errors and the locks: those of queue_push_many; the name of the kind is checked,
 that messages are an array, and each has a key. in_now: the time of the call. out_outcomes: a letter a message, in their
 order: c for created, i for ignored, r for replaced, h for held.'
 begin
     declare v_since, v_at bigint;
+    declare v_place int;
     declare v_follows, v_filter, v_logs, v_draining, v_restricted boolean default false;
-    declare v_headers, v_shape, v_route, v_semaphores, v_list, v_created longtext character set utf8mb4;
+    declare v_headers, v_shape, v_route, v_semaphores, v_payload, v_list, v_created longtext character set utf8mb4;
     declare v_priority smallint;
     declare v_order varchar(200) character set utf8mb4 collate /*!80017 utf8mb4_0900_bin *//*M!100600 utf8mb4_nopad_bin */;
     declare v_attempts, v_max_attempts int;
     declare v_on_duplicate varchar(20) character set utf8mb4;
+    declare c cursor for
+        select j.place, coalesce(j.payload, 'null') from json_table(in_messages, '$[*]' columns (place for ordinality,
+            keyed int exists path '$.key', payload json path '$.payload')) j
+        where j.keyed order by j.place;
     declare continue handler for not found begin end;
     call _queue_push_options(in_options, in_now, v_at, v_priority, v_headers, v_attempts, v_max_attempts,
         v_on_duplicate, v_route, v_order, v_semaphores);
@@ -1532,13 +1550,19 @@ begin
     if v_draining then
         call _queue_fail('PQ004', 'kind', in_kind, 'takes in nothing while it is drained');
     end if;
-    if v_on_duplicate = 'ignore' and v_shape is null and v_since is null
-        and json_depth(in_messages) <= 33 then
+    if v_shape is not null then
+        open c; begin declare v_over boolean default false; each_c: loop
+        begin declare continue handler for not found set v_over = true; fetch c into v_place, v_payload; end;
+        if v_over then leave each_c; end if;
+            call _queue_check_fit(v_shape, v_payload, concat('messages[', v_place - 1, '].payload'));
+        end loop; end; close c;
+    end if;
+    if v_on_duplicate = 'ignore' and json_depth(in_messages) <= 33 then
         call _queue_push_plain(in_kind, in_messages, in_now, v_at, v_priority, v_headers, v_attempts, v_max_attempts,
-            v_route, v_order, v_semaphores, v_follows, out_outcomes);
+            v_since, v_route, v_order, v_semaphores, v_follows, out_outcomes);
     end if;
     if out_outcomes is null then
-        call _queue_push_each(in_kind, in_messages, in_options, in_now, v_shape, v_since, out_outcomes);
+        call _queue_push_each(in_kind, in_messages, in_options, in_now, v_since, out_outcomes);
         set v_follows = json_contains_path(in_messages, 'one', '$[*].group', '$[*].order_key', '$[*].semaphores');
     end if;
     set v_follows = v_follows or json_contains_path(in_options, 'one', '$.group', '$.order_key', '$.semaphores');
@@ -1550,7 +1574,7 @@ begin
             select q.entry, case when substr(out_outcomes, r.place, 1) = 'c' then 'pushed'
                 when coalesce(r.on_duplicate, v_on_duplicate) <> 'push_back' then 'replaced' end as event,
                 if(substr(out_outcomes, r.place, 1) = 'c', if(r.own_group, r.group_name,
-                    json_value(in_options, '$.group')), null) as group_name
+                    left(json_value(in_options, '$.group'), 100)), null) as group_name
             from json_table(in_messages, '$[*]' columns (place for ordinality,
                 p_key varchar(200) character set utf8mb4 collate /*!80017 utf8mb4_0900_bin *//*M!100600 utf8mb4_nopad_bin */ path '$.key', group_name varchar(100) character set utf8mb4 collate /*!80017 utf8mb4_0900_bin *//*M!100600 utf8mb4_nopad_bin */ path '$.group',
                 own_group int exists path '$.group',
@@ -4350,9 +4374,10 @@ begin
     if json_type(out_names) = 'NULL' then
         set out_names = null;
     elseif json_type(out_names) = 'ARRAY' then
-        select count(distinct convert(json_unquote(n.name) using utf8mb4) collate /*!80017 utf8mb4_0900_bin *//*M!100600 utf8mb4_nopad_bin */),
-            coalesce(sum(json_type(n.name) <> 'STRING' or char_length(json_unquote(n.name)) not between 1 and 100), 0)
-        into v_number, v_bad from json_table(out_names, '$[*]' columns (name json path '$')) n;
+        select count(distinct n.name),
+            coalesce(sum(json_type(n.value) <> 'STRING' or char_length(n.name) not between 1 and 100), 0)
+        into v_number, v_bad
+        from json_table(out_names, '$[*]' columns (name varchar(101) character set utf8mb4 collate /*!80017 utf8mb4_0900_bin *//*M!100600 utf8mb4_nopad_bin */ path '$', value json path '$')) n;
     end if;
     if out_names is not null
         and (json_type(out_names) <> 'ARRAY' or v_bad > 0 or v_number not between 1 and 8
@@ -4934,7 +4959,8 @@ differs: they are noted for the end of the call.'
 begin
     declare v_entries, v_names longtext character set utf8mb4;
     declare v_kind varchar(100) character set utf8mb4 collate /*!80017 utf8mb4_0900_bin *//*M!100600 utf8mb4_nopad_bin */;
-    /*M!100600 set statement group_concat_max_len = 1000000000 for */ select json_arrayagg(l.entry + 0), json_arrayagg(json_extract(l.semaphores, '$')) into v_entries, v_names
+    /*M!100600 set statement group_concat_max_len = 1000000000 for */ select json_arrayagg(l.entry + 0), json_objectagg(l.entry, json_extract(l.semaphores, '$')) -- see _queue_leaves
+    into v_entries, v_names
     from (
         select q.entry, q.semaphores
         from json_table(in_entries, '$[*]' columns (entry bigint path '$')) j
@@ -4961,7 +4987,7 @@ begin
         end if;
         /*M!100600 set statement group_concat_max_len = 1000000000 for */ select json_arrayagg(n.name) into v_names
         from (
-            select distinct j.name from json_table(v_names, '$[*][*]'
+            select distinct j.name from json_table(v_names, '$.*[*]'
                 columns (name varchar(100) character set utf8mb4 collate /*!80017 utf8mb4_0900_bin *//*M!100600 utf8mb4_nopad_bin */ path '$')) j) n;
         call _queue_permits_note(v_entries, v_names);
     end if;
@@ -7563,46 +7589,45 @@ none itself is left out; in a filter it is a !.
 differs: PostgreSQL has an operator that finds a filter in a document; for its index see _queue_terms.'
 begin
     declare v_level, v_nodes, v_part longtext character set utf8mb4;
-    set out_leaves = json_array(),
-        v_level = json_array(json_object('p', '', 'v', concat(in_document, '') collate /*!80017 utf8mb4_0900_bin *//*M!100600 utf8mb4_nopad_bin */));
+    declare v_more boolean;
+    set out_leaves = json_array(), v_level = if(json_type(in_document) = 'OBJECT',
+        json_object('0', json_object('p', '', 'v', concat(in_document, '') collate /*!80017 utf8mb4_0900_bin *//*M!100600 utf8mb4_nopad_bin */)), null);
+    -- each list of these is an object: MariaDB makes a file to gather long values in an array
     while v_level is not null do
-        -- names and values by their place, as in _queue_misfit
-        /*M!100600 set statement group_concat_max_len = 1000000000 for */ select json_arrayagg(json_object('p', concat(n.p, '.', json_quote(k.name)) collate /*!80017 utf8mb4_0900_bin *//*M!100600 utf8mb4_nopad_bin */, 't',
-            coalesce(json_type(c.value), 'NULL'), 'v',
-            concat(coalesce(c.value, 'null'), '') collate /*!80017 utf8mb4_0900_bin *//*M!100600 utf8mb4_nopad_bin */)) into v_nodes
-        from json_table(v_level, '$[*]'
-            columns (p longtext character set utf8mb4 collate /*!80017 utf8mb4_0900_bin *//*M!100600 utf8mb4_nopad_bin */ path '$.p', v longtext character set utf8mb4 collate /*!80017 utf8mb4_0900_bin *//*M!100600 utf8mb4_nopad_bin */ path '$.v')) n
-            join json_table(if(json_type(n.v) = 'OBJECT', json_keys(n.v), '[]'), '$[*]'
-                columns (place for ordinality, name longtext character set utf8mb4 collate /*!80017 utf8mb4_0900_bin *//*M!100600 utf8mb4_nopad_bin */ path '$')) k
-            join json_table(if(json_type(n.v) = 'OBJECT', n.v, '{}'), '$.*'
-                columns (place for ordinality, value json path '$')) c on c.place = k.place;
-        /*M!100600 set statement group_concat_max_len = 1000000000 for */ select json_arrayagg(json_object('p', l.p, 'c', (case
-            when l.t = 'OBJECT' then '{}' when l.t = 'ARRAY' then '[]' when l.t = 'DEEP' then '!'
-                when l.t = 'STRING' then json_quote(json_unquote(l.v))
-            when l.t in ('BOOLEAN', 'NULL') then l.v when l.v = '-0' then '0' when l.v regexp '^-?[0-9]{1,20}$' then l.v
-            when abs(l.v + 0e0) < 1e18 and floor(l.v + 0e0) = l.v + 0e0 then cast(cast(l.v + 0e0 as signed) as char)
-                else concat(l.v + 0e0) end) collate /*!80017 utf8mb4_0900_bin *//*M!100600 utf8mb4_nopad_bin */)) into v_part
+        -- what stands in each object and array; names and values by their place, as in _queue_misfit
+        select json_objectagg(concat(v.node, '.', v.place), json_object('p', v.p, 't', v.t, 'v', v.v, 'c', (case
+            when v.t = 'OBJECT' then '{}' when v.t = 'ARRAY' then '[]' when v.t = 'DEEP' then '!'
+            when v.t = 'STRING' then json_quote(json_unquote(v.v)) when v.t in ('BOOLEAN', 'NULL') then v.v
+            when v.v = '-0' then '0' when v.v regexp '^-?[0-9]{1,20}$' then v.v
+            when abs(v.v + 0e0) < 1e18 and floor(v.v + 0e0) = v.v + 0e0 then cast(cast(v.v + 0e0 as signed) as char)
+            else concat(v.v + 0e0) end) collate /*!80017 utf8mb4_0900_bin *//*M!100600 utf8mb4_nopad_bin */)), max(v.t in ('OBJECT', 'ARRAY', 'DEEP'))
+        into v_nodes, v_more
         from (
-            select n.p, n.t, n.v
-            from json_table(v_nodes, '$[*]'
-                columns (p longtext character set utf8mb4 collate /*!80017 utf8mb4_0900_bin *//*M!100600 utf8mb4_nopad_bin */ path '$.p', t varchar(20) character set utf8mb4 collate /*!80017 utf8mb4_0900_bin *//*M!100600 utf8mb4_nopad_bin */ path '$.t',
-                v longtext character set utf8mb4 collate /*!80017 utf8mb4_0900_bin *//*M!100600 utf8mb4_nopad_bin */ path '$.v')) n
-            where not in_filter or n.t not in ('OBJECT', 'ARRAY') or json_length(n.v) = 0
-            union all
-            select concat(n.p, '[]'),
-                if(json_type(e.value) in ('OBJECT', 'ARRAY'), 'DEEP',
-                coalesce(json_type(e.value), 'NULL')) collate /*!80017 utf8mb4_0900_bin *//*M!100600 utf8mb4_nopad_bin */, concat(coalesce(e.value, 'null'), '') collate /*!80017 utf8mb4_0900_bin *//*M!100600 utf8mb4_nopad_bin */
-            from json_table(v_nodes, '$[*]'
-                columns (p longtext character set utf8mb4 collate /*!80017 utf8mb4_0900_bin *//*M!100600 utf8mb4_nopad_bin */ path '$.p', t varchar(20) character set utf8mb4 collate /*!80017 utf8mb4_0900_bin *//*M!100600 utf8mb4_nopad_bin */ path '$.t',
-                v longtext character set utf8mb4 collate /*!80017 utf8mb4_0900_bin *//*M!100600 utf8mb4_nopad_bin */ path '$.v')) n
-                join json_table(if(n.t = 'ARRAY', n.v, '[]'), '$[*]' columns (value json path '$')) e
-            where in_filter or coalesce(json_type(e.value), 'NULL') not in ('OBJECT', 'ARRAY')) l;
-        set out_leaves = if(v_part is null, out_leaves, json_merge_preserve(out_leaves, v_part));
-        /*M!100600 set statement group_concat_max_len = 1000000000 for */ select json_arrayagg(json_object('p', n.p, 'v', n.v)) into v_level
-        from json_table(coalesce(v_nodes, '[]'), '$[*]'
-            columns (p longtext character set utf8mb4 collate /*!80017 utf8mb4_0900_bin *//*M!100600 utf8mb4_nopad_bin */ path '$.p', t varchar(20) character set utf8mb4 collate /*!80017 utf8mb4_0900_bin *//*M!100600 utf8mb4_nopad_bin */ path '$.t',
-            v longtext character set utf8mb4 collate /*!80017 utf8mb4_0900_bin *//*M!100600 utf8mb4_nopad_bin */ path '$.v')) n
-        where n.t = 'OBJECT' and json_length(n.v) > 0;
+            select n.node, c.place, if(k.name is null and json_type(c.value) in ('OBJECT', 'ARRAY'), 'DEEP',
+                coalesce(json_type(c.value), 'NULL')) collate /*!80017 utf8mb4_0900_bin *//*M!100600 utf8mb4_nopad_bin */ as t,
+                concat(n.p, coalesce(concat('.', json_quote(k.name)), '[]')) collate /*!80017 utf8mb4_0900_bin *//*M!100600 utf8mb4_nopad_bin */ as p,
+                concat(coalesce(c.value, 'null'), '') collate /*!80017 utf8mb4_0900_bin *//*M!100600 utf8mb4_nopad_bin */ as v
+            from json_table(v_level, '$.*' columns (node for ordinality,
+                p longtext character set utf8mb4 collate /*!80017 utf8mb4_0900_bin *//*M!100600 utf8mb4_nopad_bin */ path '$.p', v longtext character set utf8mb4 collate /*!80017 utf8mb4_0900_bin *//*M!100600 utf8mb4_nopad_bin */ path '$.v')) n
+                join json_table(json_extract(n.v, if(json_type(n.v) = 'ARRAY', '$', '$.*')), '$[*]'
+                    columns (place for ordinality, value json path '$')) c
+                left join json_table(if(json_type(n.v) = 'ARRAY', '[]', json_keys(n.v)), '$[*]'
+                    columns (place for ordinality, name longtext character set utf8mb4 collate /*!80017 utf8mb4_0900_bin *//*M!100600 utf8mb4_nopad_bin */ path '$')) k on k.place = c.place
+            where k.name is not null or json_type(n.v) = 'ARRAY') v;
+        set v_part = v_nodes, v_level = null;
+        if v_more then
+            select json_objectagg(n.place, json_object('p', n.p, 'c', n.c)) into v_part
+            from json_table(v_nodes, '$.*' columns (place for ordinality, p longtext character set utf8mb4 collate /*!80017 utf8mb4_0900_bin *//*M!100600 utf8mb4_nopad_bin */ path '$.p',
+                t varchar(20) character set utf8mb4 collate /*!80017 utf8mb4_0900_bin *//*M!100600 utf8mb4_nopad_bin */ path '$.t', v longtext character set utf8mb4 collate /*!80017 utf8mb4_0900_bin *//*M!100600 utf8mb4_nopad_bin */ path '$.v',
+                c longtext character set utf8mb4 collate /*!80017 utf8mb4_0900_bin *//*M!100600 utf8mb4_nopad_bin */ path '$.c')) n
+            where if(in_filter, n.t not in ('OBJECT', 'ARRAY') or json_length(n.v) = 0, n.t <> 'DEEP');
+            select json_objectagg(n.place, json_object('p', n.p, 'v', n.v)) into v_level
+            from json_table(v_nodes, '$.*' columns (place for ordinality, p longtext character set utf8mb4 collate /*!80017 utf8mb4_0900_bin *//*M!100600 utf8mb4_nopad_bin */ path '$.p',
+                t varchar(20) character set utf8mb4 collate /*!80017 utf8mb4_0900_bin *//*M!100600 utf8mb4_nopad_bin */ path '$.t', v longtext character set utf8mb4 collate /*!80017 utf8mb4_0900_bin *//*M!100600 utf8mb4_nopad_bin */ path '$.v')) n
+            where n.t in ('OBJECT', 'ARRAY') and json_length(n.v) > 0;
+        end if;
+        set out_leaves = if(v_part is null, out_leaves,
+            json_merge_preserve(out_leaves, json_extract(v_part, '$.*')));
     end while;
 end;
 --;
@@ -7681,14 +7706,15 @@ out_matches: whether it does. out_payload, out_headers: what was looked at, so t
 sees whether that has changed.
 differs: on PostgreSQL it is an operator.'
 begin
-    declare v_leaves longtext character set utf8mb4;
+    declare v_document, v_next, v_leaves longtext character set utf8mb4;
     declare v_lacks int;
     declare continue handler for not found begin end;
     set out_matches = false, out_payload = null, out_headers = null;
     select concat(q.payload, ''), concat(q.headers, '') into out_payload, out_headers from delayed_queue q
         where q.entry = in_entry;
-    if out_payload is not null then
-        call _queue_leaves(out_payload, false, v_leaves);
+    set v_document = coalesce(out_payload, out_headers), v_next = if(out_payload is null, null, out_headers);
+    while v_document is not null do
+        call _queue_leaves(v_document, false, v_leaves);
         select count(*) into v_lacks
             from json_table(in_where, '$[*]'
             columns (p longtext character set utf8mb4 collate /*!80017 utf8mb4_0900_bin *//*M!100600 utf8mb4_nopad_bin */ path '$.p', c longtext character set utf8mb4 collate /*!80017 utf8mb4_0900_bin *//*M!100600 utf8mb4_nopad_bin */ path '$.c')) w
@@ -7696,19 +7722,8 @@ begin
             from json_table(v_leaves, '$[*]'
             columns (p longtext character set utf8mb4 collate /*!80017 utf8mb4_0900_bin *//*M!100600 utf8mb4_nopad_bin */ path '$.p', c longtext character set utf8mb4 collate /*!80017 utf8mb4_0900_bin *//*M!100600 utf8mb4_nopad_bin */ path '$.c')) l
             where l.p = w.p and l.c = w.c);
-        set out_matches = v_lacks = 0;
-    end if;
-    if out_headers is not null and not out_matches then
-        call _queue_leaves(out_headers, false, v_leaves);
-        select count(*) into v_lacks
-            from json_table(in_where, '$[*]'
-            columns (p longtext character set utf8mb4 collate /*!80017 utf8mb4_0900_bin *//*M!100600 utf8mb4_nopad_bin */ path '$.p', c longtext character set utf8mb4 collate /*!80017 utf8mb4_0900_bin *//*M!100600 utf8mb4_nopad_bin */ path '$.c')) w
-        where not exists (select 1
-            from json_table(v_leaves, '$[*]'
-            columns (p longtext character set utf8mb4 collate /*!80017 utf8mb4_0900_bin *//*M!100600 utf8mb4_nopad_bin */ path '$.p', c longtext character set utf8mb4 collate /*!80017 utf8mb4_0900_bin *//*M!100600 utf8mb4_nopad_bin */ path '$.c')) l
-            where l.p = w.p and l.c = w.c);
-        set out_matches = v_lacks = 0;
-    end if;
+        set out_matches = v_lacks = 0, v_document = if(out_matches, null, v_next), v_next = null;
+    end while;
 end;
 --;
 -- calls: _queue_leaves

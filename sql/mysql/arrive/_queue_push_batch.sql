@@ -1,20 +1,25 @@
--- calls: _queue_check_roles, _queue_enrol, _queue_fail, _queue_index, _queue_join_line, _queue_line_up,
---     _queue_log_entries, _queue_push_each, _queue_push_options, _queue_push_plain
+-- calls: _queue_check_fit, _queue_check_roles, _queue_enrol, _queue_fail, _queue_index, _queue_join_line,
+--     _queue_line_up, _queue_log_entries, _queue_push_each, _queue_push_options, _queue_push_plain
 create procedure _queue_push_batch(in in_kind text collate exact, in in_messages longtext character set utf8mb4,
     in in_options longtext character set utf8mb4, in in_now bigint, out out_outcomes longtext character set ascii)
     comment 'queue_push_many without its transaction: by _queue_push_plain, or by _queue_push_each where that leaves a
-batch and where their kind has a shape or remembers keys; then what follows for all of them.
+batch; then what follows for all of them.
 in_kind, in_messages, in_options, the errors and the locks: those of queue_push_many; the name of the kind is checked,
 that messages are an array, and each has a key. in_now: the time of the call. out_outcomes: a letter a message, in their
 order: c for created, i for ignored, r for replaced, h for held.'
 begin
     declare v_since, v_at bigint;
+    declare v_place int;
     declare v_follows, v_filter, v_logs, v_draining, v_restricted boolean default false;
-    declare v_headers, v_shape, v_route, v_semaphores, v_list, v_created longtext character set utf8mb4;
+    declare v_headers, v_shape, v_route, v_semaphores, v_payload, v_list, v_created longtext character set utf8mb4;
     declare v_priority smallint;
     declare v_order varchar(200) collate exact;
     declare v_attempts, v_max_attempts int;
     declare v_on_duplicate varchar(20) character set utf8mb4;
+    declare c cursor for
+        select j.place, coalesce(j.payload, 'null') from json_table(in_messages, '$[*]' columns (place for ordinality,
+            keyed int exists path '$.key', payload json path '$.payload')) j
+        where j.keyed order by j.place;
     declare continue handler for not found begin end;
     call _queue_push_options(in_options, in_now, v_at, v_priority, v_headers, v_attempts, v_max_attempts,
         v_on_duplicate, v_route, v_order, v_semaphores);
@@ -28,13 +33,17 @@ begin
     if v_draining then
         call _queue_fail('PQ004', 'kind', in_kind, 'takes in nothing while it is drained');
     end if;
-    if v_on_duplicate = 'ignore' and v_shape is null and v_since is null
-        and json_depth(in_messages) <= 33 then
+    if v_shape is not null then
+        for each c into v_place, v_payload do
+            call _queue_check_fit(v_shape, v_payload, concat('messages[', v_place - 1, '].payload'));
+        end each;
+    end if;
+    if v_on_duplicate = 'ignore' and json_depth(in_messages) <= 33 then
         call _queue_push_plain(in_kind, in_messages, in_now, v_at, v_priority, v_headers, v_attempts, v_max_attempts,
-            v_route, v_order, v_semaphores, v_follows, out_outcomes);
+            v_since, v_route, v_order, v_semaphores, v_follows, out_outcomes);
     end if;
     if out_outcomes is null then
-        call _queue_push_each(in_kind, in_messages, in_options, in_now, v_shape, v_since, out_outcomes);
+        call _queue_push_each(in_kind, in_messages, in_options, in_now, v_since, out_outcomes);
         set v_follows = json_contains_path(in_messages, 'one', '$[*].group', '$[*].order_key', '$[*].semaphores');
     end if;
     set v_follows = v_follows or json_contains_path(in_options, 'one', '$.group', '$.order_key', '$.semaphores');
@@ -46,7 +55,7 @@ begin
             select q.entry, case when substr(out_outcomes, r.place, 1) = 'c' then 'pushed'
                 when coalesce(r.on_duplicate, v_on_duplicate) <> 'push_back' then 'replaced' end as event,
                 if(substr(out_outcomes, r.place, 1) = 'c', if(r.own_group, r.group_name,
-                    json_value(in_options, '$.group')), null) as group_name
+                    left(json_value(in_options, '$.group'), 100)), null) as group_name
             from json_table(in_messages, '$[*]' columns (place for ordinality,
                 p_key varchar(200) collate exact path '$.key', group_name varchar(100) collate exact path '$.group',
                 own_group int exists path '$.group',

@@ -1,9 +1,9 @@
--- calls: _queue_check_fit, _queue_epoch, _queue_lock, _queue_message, _queue_push_options, _queue_put
+-- calls: _queue_epoch, _queue_lock, _queue_message, _queue_push_options, _queue_put
 create procedure _queue_push_each(in in_kind text collate exact, in in_messages longtext character set utf8mb4,
-    in in_options longtext character set utf8mb4, in in_now bigint, in in_shape longtext character set utf8mb4,
-    in in_since bigint, out out_outcomes longtext character set ascii)
+    in in_options longtext character set utf8mb4, in in_now bigint, in in_since bigint,
+    out out_outcomes longtext character set ascii)
     comment 'Puts the messages of a batch in one by one, in the order of their keys.
-in_shape: the payload_shape of the kind; NULL: none. in_since: see _queue_put. The other parameters, the result, the
+in_since: see _queue_put. The other parameters, the result, the
 errors and the locks are those of _queue_push_batch.
 differs: on PostgreSQL it is a part of _queue_push_batch.'
 begin
@@ -49,9 +49,6 @@ begin
         else
             call _queue_message(v_message, v_place, in_options, in_now, v_key, v_payload, v_at, v_priority,
                 v_headers, v_attempts, v_max_attempts, v_on_duplicate, v_route, v_order, v_semaphores);
-        end if;
-        if in_shape is not null then
-            call _queue_check_fit(in_shape, v_payload, concat('messages[', v_place - 1, '].payload'));
         end if;
         set v_entry = null;
         if v_on_duplicate <> 'ignore' and not v_key <=> v_before then

@@ -2,14 +2,15 @@
 -- changes: delayed_queue
 create procedure _queue_push_plain(in in_kind text collate exact, in in_messages longtext character set utf8mb4,
     in in_now bigint, in in_scheduled_at bigint, in in_priority smallint, in in_headers longtext character set utf8mb4,
-    in in_attempts int, in in_max_attempts int, in in_route longtext character set utf8mb4,
+    in in_attempts int, in in_max_attempts int, in in_since bigint, in in_route longtext character set utf8mb4,
     in in_order varchar(200) collate exact, in in_semaphores longtext character set utf8mb4,
     out out_follows boolean, out out_outcomes longtext character set ascii)
-    comment 'queue_push_many for messages that are a key and a payload each, perhaps with a time, a priority, headers, a
-group and an order key or a semaphore of their own, in a few statements for all of them; taken keys are left alone.
-Payload and headers must be small beside sort_buffer_size: MySQL sorts them with the key, and fails where it can''t.
-in_kind, in_messages: those of queue_push_many, an array. in_now: the time of the call. The other parameters are the
-columns, of all messages that don''t say otherwise.
+    comment 'queue_push_many for messages that are a key and a payload each, perhaps with a time, a priority, headers,
+attempts, a group and an order key or a semaphore of their own, in a few statements for all of them; taken keys are left
+alone. Payload and headers must be small beside sort_buffer_size: MySQL sorts them with the key, and fails where it
+can''t.
+in_kind, in_messages: those of queue_push_many, an array. in_now: the time of the call. in_since: see _queue_put.
+The other parameters are the columns, of all messages that don''t say otherwise.
 out_follows: whether one has a group, an order key or a semaphore of its own, to which _queue_push_batch sees;
 NULL: none.
 out_outcomes: a letter a message, in their order: c for created, i for ignored; NULL where one of them is something
@@ -42,7 +43,8 @@ begin
         from (
             select concat(lpad(r.at, 18, '0'), lpad(32768e0 + r.grade, 5, '0')) as own,
                 (json_length(r.message) = 2 + (r.delay is not null) + (r.time is not null) + (r.priority is not null)
-                    + (r.headers is not null) + (r.crowd is not null) + (r.line is not null) + (r.names is not null)
+                    + (r.headers is not null) + (r.most is not null) + (r.crowd is not null) + (r.line is not null)
+                    + (r.names is not null)
                 and locate('\\', json_keys(r.message)) = 0
                 and r.at between 100000000000000 and 253402300799999999 and r.grade between -32768 and 32767
                 and (r.time like r.at) is not false and (r.priority like r.grade) is not false
@@ -51,6 +53,7 @@ begin
                 and (r.headers is null or json_type(r.headers) = 'OBJECT' and json_length(r.headers) > 0
                     and locate('[', r.headers) = 0 and locate('{', r.headers, 2) = 0
                     and length(r.message) <= @@sort_buffer_size div 16)
+                and (r.most is null or r.most regexp '^[0-9]{1,10}$' and r.most + 0e0 between 1 and 1000000000)
                 and (r.crowd is null or json_type(r.crowd) = 'STRING'
                     and char_length(json_unquote(r.crowd)) between 1 and 100)
                 and (r.line is null or json_type(r.line) = 'STRING'
@@ -68,8 +71,8 @@ begin
                         * 1000000 as signed), in_scheduled_at) as at
                 from json_table(in_messages, '$[*]' columns (message json path '$', priority json path '$.priority',
                     delay json path '$.delay_seconds', time json path '$.scheduled_at',
-                    headers json path '$.headers', crowd json path '$.group', line json path '$.order_key',
-                    names json path '$.semaphores')) j) r
+                    headers json path '$.headers', most json path '$.max_attempts', crowd json path '$.group',
+                    line json path '$.order_key', names json path '$.semaphores')) j) r
             limit 1000000000) m;
     end if;
     if v_odd = 0 then
@@ -78,18 +81,29 @@ begin
             semaphores)
         select cast(substr(v_entries, 19 * r.place - 18, 19) as signed), in_kind, r.p_key, r.payload,
             coalesce(json_extract(r.headers, '$'), in_headers), r.priority, r.at, r.at, in_now, in_attempts,
-            in_max_attempts, if(r.at <= in_now and in_semaphores is null, -r.priority, null), if(r.at <= in_now
-                and in_semaphores is null, r.at, null), if(r.at > in_now, r.at, null), in_route, in_order, in_semaphores
+            coalesce(r.max_attempts, in_max_attempts),
+            if(r.at <= in_now and in_semaphores is null, -r.priority, null),
+            if(r.at <= in_now and in_semaphores is null, r.at, null), if(r.at > in_now, r.at, null), in_route, in_order,
+            in_semaphores
         from (
             select j.*, if(v_own is null, in_scheduled_at, cast(substr(v_own, 23 * j.place - 22, 18) as signed)) as at,
                 if(v_own is null, in_priority, cast(substr(v_own, 23 * j.place - 4, 5) as signed) - 32768) as priority
             from json_table(in_messages, '$[*]' columns (place for ordinality, p_key varchar(200) collate exact
-                path '$.key', payload json path '$.payload', headers json path '$.headers')) j) r
+                path '$.key', payload json path '$.payload', headers json path '$.headers',
+                max_attempts int path '$.max_attempts')) j) r
             left join delayed_queue q force index (delayed_queue_key) -- in the caller's transaction it would be locked
                 on q.p_kind = if(@pyqueue_own, in_kind, null) and q.p_key = r.p_key
-        where q.entry is null
+            left join queue_dedup d force index (primary)
+                on d.p_kind = if(in_since is null, null, in_kind) and d.p_key = r.p_key
+        where q.entry is null and (d.ended_at <= in_since) is not false
         order by r.p_key, r.place
         on duplicate key update entry = delayed_queue.entry;
+        if in_since is not null then -- what was held until just now, as in _queue_put
+            delete q from json_table(v_list, '$[*]' columns (entry bigint path '$')) j
+                straight_join delayed_queue q force index (primary) on q.entry = j.entry
+                straight_join queue_dedup d force index (primary) on d.p_kind = in_kind and d.p_key = q.p_key
+            where d.ended_at > in_since;
+        end if;
         if v_turns then -- apart: all others would pay for it
             update json_table(in_messages, '$[*]' columns (place for ordinality,
                 order_key varchar(200) collate exact path '$.order_key', semaphores json path '$.semaphores')) j

@@ -8,45 +8,44 @@ none itself is left out; in a filter it is a !.
 differs: PostgreSQL has an operator that finds a filter in a document; for its index see _queue_terms.'
 begin
     declare v_level, v_nodes, v_part longtext character set utf8mb4;
-    set out_leaves = json_array(),
-        v_level = json_array(json_object('p', '', 'v', concat(in_document, '') collate exact));
+    declare v_more boolean;
+    set out_leaves = json_array(), v_level = if(json_type(in_document) = 'OBJECT',
+        json_object('0', json_object('p', '', 'v', concat(in_document, '') collate exact)), null);
+    -- each list of these is an object: MariaDB makes a file to gather long values in an array
     while v_level is not null do
-        -- names and values by their place, as in _queue_misfit
-        select json_arrayagg(json_object('p', concat(n.p, '.', json_quote(k.name)) collate exact, 't',
-            coalesce(json_type(c.value), 'NULL'), 'v',
-            concat(coalesce(c.value, 'null'), '') collate exact)) into v_nodes
-        from json_table(v_level, '$[*]'
-            columns (p longtext collate exact path '$.p', v longtext collate exact path '$.v')) n
-            join json_table(if(json_type(n.v) = 'OBJECT', json_keys(n.v), '[]'), '$[*]'
-                columns (place for ordinality, name longtext collate exact path '$')) k
-            join json_table(if(json_type(n.v) = 'OBJECT', n.v, '{}'), '$.*'
-                columns (place for ordinality, value json path '$')) c on c.place = k.place;
-        select json_arrayagg(json_object('p', l.p, 'c', (case
-            when l.t = 'OBJECT' then '{}' when l.t = 'ARRAY' then '[]' when l.t = 'DEEP' then '!'
-                when l.t = 'STRING' then json_quote(json_unquote(l.v))
-            when l.t in ('BOOLEAN', 'NULL') then l.v when l.v = '-0' then '0' when l.v regexp '^-?[0-9]{1,20}$' then l.v
-            when abs(l.v + 0e0) < 1e18 and floor(l.v + 0e0) = l.v + 0e0 then cast(cast(l.v + 0e0 as signed) as char)
-                else concat(l.v + 0e0) end) collate exact)) into v_part
+        -- what stands in each object and array; names and values by their place, as in _queue_misfit
+        select json_objectagg(concat(v.node, '.', v.place), json_object('p', v.p, 't', v.t, 'v', v.v, 'c', (case
+            when v.t = 'OBJECT' then '{}' when v.t = 'ARRAY' then '[]' when v.t = 'DEEP' then '!'
+            when v.t = 'STRING' then json_quote(json_unquote(v.v)) when v.t in ('BOOLEAN', 'NULL') then v.v
+            when v.v = '-0' then '0' when v.v regexp '^-?[0-9]{1,20}$' then v.v
+            when abs(v.v + 0e0) < 1e18 and floor(v.v + 0e0) = v.v + 0e0 then cast(cast(v.v + 0e0 as signed) as char)
+            else concat(v.v + 0e0) end) collate exact)), max(v.t in ('OBJECT', 'ARRAY', 'DEEP'))
+        into v_nodes, v_more
         from (
-            select n.p, n.t, n.v
-            from json_table(v_nodes, '$[*]'
-                columns (p longtext collate exact path '$.p', t varchar(20) collate exact path '$.t',
-                v longtext collate exact path '$.v')) n
-            where not in_filter or n.t not in ('OBJECT', 'ARRAY') or json_length(n.v) = 0
-            union all
-            select concat(n.p, '[]'),
-                if(json_type(e.value) in ('OBJECT', 'ARRAY'), 'DEEP',
-                coalesce(json_type(e.value), 'NULL')) collate exact, concat(coalesce(e.value, 'null'), '') collate exact
-            from json_table(v_nodes, '$[*]'
-                columns (p longtext collate exact path '$.p', t varchar(20) collate exact path '$.t',
-                v longtext collate exact path '$.v')) n
-                join json_table(if(n.t = 'ARRAY', n.v, '[]'), '$[*]' columns (value json path '$')) e
-            where in_filter or coalesce(json_type(e.value), 'NULL') not in ('OBJECT', 'ARRAY')) l;
-        set out_leaves = if(v_part is null, out_leaves, json_merge_preserve(out_leaves, v_part));
-        select json_arrayagg(json_object('p', n.p, 'v', n.v)) into v_level
-        from json_table(coalesce(v_nodes, '[]'), '$[*]'
-            columns (p longtext collate exact path '$.p', t varchar(20) collate exact path '$.t',
-            v longtext collate exact path '$.v')) n
-        where n.t = 'OBJECT' and json_length(n.v) > 0;
+            select n.node, c.place, if(k.name is null and json_type(c.value) in ('OBJECT', 'ARRAY'), 'DEEP',
+                coalesce(json_type(c.value), 'NULL')) collate exact as t,
+                concat(n.p, coalesce(concat('.', json_quote(k.name)), '[]')) collate exact as p,
+                concat(coalesce(c.value, 'null'), '') collate exact as v
+            from json_table(v_level, '$.*' columns (node for ordinality,
+                p longtext collate exact path '$.p', v longtext collate exact path '$.v')) n
+                join json_table(json_extract(n.v, if(json_type(n.v) = 'ARRAY', '$', '$.*')), '$[*]'
+                    columns (place for ordinality, value json path '$')) c
+                left join json_table(if(json_type(n.v) = 'ARRAY', '[]', json_keys(n.v)), '$[*]'
+                    columns (place for ordinality, name longtext collate exact path '$')) k on k.place = c.place
+            where k.name is not null or json_type(n.v) = 'ARRAY') v;
+        set v_part = v_nodes, v_level = null;
+        if v_more then
+            select json_objectagg(n.place, json_object('p', n.p, 'c', n.c)) into v_part
+            from json_table(v_nodes, '$.*' columns (place for ordinality, p longtext collate exact path '$.p',
+                t varchar(20) collate exact path '$.t', v longtext collate exact path '$.v',
+                c longtext collate exact path '$.c')) n
+            where if(in_filter, n.t not in ('OBJECT', 'ARRAY') or json_length(n.v) = 0, n.t <> 'DEEP');
+            select json_objectagg(n.place, json_object('p', n.p, 'v', n.v)) into v_level
+            from json_table(v_nodes, '$.*' columns (place for ordinality, p longtext collate exact path '$.p',
+                t varchar(20) collate exact path '$.t', v longtext collate exact path '$.v')) n
+            where n.t in ('OBJECT', 'ARRAY') and json_length(n.v) > 0;
+        end if;
+        set out_leaves = if(v_part is null, out_leaves,
+            json_merge_preserve(out_leaves, json_extract(v_part, '$.*')));
     end while;
 end;

@@ -7,14 +7,15 @@ out_matches: whether it does. out_payload, out_headers: what was looked at, so t
 sees whether that has changed.
 differs: on PostgreSQL it is an operator.'
 begin
-    declare v_leaves longtext character set utf8mb4;
+    declare v_document, v_next, v_leaves longtext character set utf8mb4;
     declare v_lacks int;
     declare continue handler for not found begin end;
     set out_matches = false, out_payload = null, out_headers = null;
     select concat(q.payload, ''), concat(q.headers, '') into out_payload, out_headers from delayed_queue q
         where q.entry = in_entry;
-    if out_payload is not null then
-        call _queue_leaves(out_payload, false, v_leaves);
+    set v_document = coalesce(out_payload, out_headers), v_next = if(out_payload is null, null, out_headers);
+    while v_document is not null do
+        call _queue_leaves(v_document, false, v_leaves);
         select count(*) into v_lacks
             from json_table(in_where, '$[*]'
             columns (p longtext collate exact path '$.p', c longtext collate exact path '$.c')) w
@@ -22,17 +23,6 @@ begin
             from json_table(v_leaves, '$[*]'
             columns (p longtext collate exact path '$.p', c longtext collate exact path '$.c')) l
             where l.p = w.p and l.c = w.c);
-        set out_matches = v_lacks = 0;
-    end if;
-    if out_headers is not null and not out_matches then
-        call _queue_leaves(out_headers, false, v_leaves);
-        select count(*) into v_lacks
-            from json_table(in_where, '$[*]'
-            columns (p longtext collate exact path '$.p', c longtext collate exact path '$.c')) w
-        where not exists (select 1
-            from json_table(v_leaves, '$[*]'
-            columns (p longtext collate exact path '$.p', c longtext collate exact path '$.c')) l
-            where l.p = w.p and l.c = w.c);
-        set out_matches = v_lacks = 0;
-    end if;
+        set out_matches = v_lacks = 0, v_document = if(out_matches, null, v_next), v_next = null;
+    end while;
 end;

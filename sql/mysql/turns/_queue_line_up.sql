@@ -11,7 +11,8 @@ differs: they are noted for the end of the call.'
 begin
     declare v_entries, v_names longtext character set utf8mb4;
     declare v_kind varchar(100) collate exact;
-    select json_arrayagg(l.entry + 0), json_arrayagg(json_extract(l.semaphores, '$')) into v_entries, v_names
+    select json_arrayagg(l.entry + 0), json_objectagg(l.entry, json_extract(l.semaphores, '$')) -- see _queue_leaves
+    into v_entries, v_names
     from (
         select q.entry, q.semaphores
         from json_table(in_entries, '$[*]' columns (entry bigint path '$')) j
@@ -38,7 +39,7 @@ begin
         end if;
         select json_arrayagg(n.name) into v_names
         from (
-            select distinct j.name from json_table(v_names, '$[*][*]'
+            select distinct j.name from json_table(v_names, '$.*[*]'
                 columns (name varchar(100) collate exact path '$')) j) n;
         call _queue_permits_note(v_entries, v_names);
     end if;

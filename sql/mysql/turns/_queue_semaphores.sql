@@ -13,9 +13,10 @@ begin
     if json_type(out_names) = 'NULL' then
         set out_names = null;
     elseif json_type(out_names) = 'ARRAY' then
-        select count(distinct convert(json_unquote(n.name) using utf8mb4) collate exact),
-            coalesce(sum(json_type(n.name) <> 'STRING' or char_length(json_unquote(n.name)) not between 1 and 100), 0)
-        into v_number, v_bad from json_table(out_names, '$[*]' columns (name json path '$')) n;
+        select count(distinct n.name),
+            coalesce(sum(json_type(n.value) <> 'STRING' or char_length(n.name) not between 1 and 100), 0)
+        into v_number, v_bad
+        from json_table(out_names, '$[*]' columns (name varchar(101) collate exact path '$', value json path '$')) n;
     end if;
     if out_names is not null
         and (json_type(out_names) <> 'ARRAY' or v_bad > 0 or v_number not between 1 and 8

@@ -195,8 +195,10 @@ def test_messages_with_options_are_pushed_alike_in_all_ways(
             {{"key": "a", "payload": 3, "priority": 5}}, {{"key": "taken", "payload": 4, "priority": 6}}]"""
         short = pushed(queue, f"short{number}", batch, shared, columns)
         assert short == pushed(in_transaction, f"transaction{number}", batch, shared, columns), options
-        queue.define(f"long{number}", dedup_seconds=1)
-        assert short == pushed(queue, f"long{number}", batch, shared, columns), options
+        queue.define(f"memory{number}", dedup_seconds=1)
+        assert short == pushed(queue, f"memory{number}", batch, shared, columns), options
+        long = batch.replace('"payload": 1}', '"payload": 1, "on_duplicate": "ignore"}', 1)
+        assert short == pushed(queue, f"long{number}", long, shared, columns), options
 
 
 HANGS_ON_IT = """q.member <=> q.entry,
@@ -231,7 +233,7 @@ def test_the_short_way_takes_what_is_plainly_right_and_nothing_else(queue: Sessi
         for number, options in enumerate(given):
             batch = f'[{{"key": "z", "payload": 1}}, {{"key": "{number}", "payload": 2, {options}}}]'
             queue.execute(
-                "call _queue_push_plain(%s, %s, %s, %s, 0, null, 0, null, null, null, null, @follows,"
+                "call _queue_push_plain(%s, %s, %s, %s, 0, null, 0, null, null, null, null, null, @follows,"
                 " @outcomes)",
                 (f"{takes}{number}", batch, clock.now, clock.now),
             )
