@@ -6413,10 +6413,10 @@ begin
     declare v_key, v_kind text character set utf8mb4 collate /*!80017 utf8mb4_0900_bin *//*M!100600 utf8mb4_nopad_bin */;
     declare v_now bigint;
     declare v_list, v_shape, v_answer longtext character set utf8mb4;
-    declare v_draining, v_log, v_logs, v_restricted boolean;
+    declare v_shaped, v_draining, v_log, v_logs, v_restricted boolean;
     begin declare v_own boolean; declare v_tries int default 0; again: loop begin
         declare c cursor for
-            select k.p_kind, k.payload_shape, k.draining, k.log_seconds > 0, k.roles is not null
+            select k.p_kind, k.payload_shape is not null, k.draining, k.log_seconds > 0, k.roles is not null
             from json_table(v_list, '$[*]' columns (p_kind varchar(100) character set utf8mb4 collate /*!80017 utf8mb4_0900_bin *//*M!100600 utf8mb4_nopad_bin */ path '$[1]')) j
                 straight_join queue_kind k on k.p_kind = j.p_kind
             where k.payload_shape is not null or k.draining or k.log_seconds > 0 or k.roles is not null
@@ -6435,7 +6435,7 @@ begin
         call _queue_check_payload(in_payload, 'payload');
         call _queue_subscribed(in_topic, v_list);
         open c; begin declare v_over boolean default false; each_c: loop
-        begin declare continue handler for not found set v_over = true; fetch c into v_kind, v_shape, v_draining, v_log, v_restricted; end;
+        begin declare continue handler for not found set v_over = true; fetch c into v_kind, v_shaped, v_draining, v_log, v_restricted; end;
         if v_over then leave each_c; end if;
             if v_draining then
                 call _queue_fail('PQ004', 'topic', in_topic,
@@ -6445,7 +6445,8 @@ begin
                 call _queue_check_roles(json_array(v_kind));
             end if;
             set v_logs = v_logs or v_log;
-            if v_shape is not null then
+            if v_shaped then -- read apart: for a long value MariaDB's cursor makes a file
+                select k.payload_shape into v_shape from queue_kind k where k.p_kind = v_kind;
                 call _queue_check_fit(v_shape, in_payload, concat('payload for "', left(v_kind, 40), '"'));
             end if;
         end loop; end; close c;

@@ -31,10 +31,10 @@ begin
     declare v_key, v_kind text collate exact;
     declare v_now bigint;
     declare v_list, v_shape, v_answer longtext character set utf8mb4;
-    declare v_draining, v_log, v_logs, v_restricted boolean;
+    declare v_shaped, v_draining, v_log, v_logs, v_restricted boolean;
     begin atomic
         declare c cursor for
-            select k.p_kind, k.payload_shape, k.draining, k.log_seconds > 0, k.roles is not null
+            select k.p_kind, k.payload_shape is not null, k.draining, k.log_seconds > 0, k.roles is not null
             from json_table(v_list, '$[*]' columns (p_kind varchar(100) collate exact path '$[1]')) j
                 straight_join queue_kind k on k.p_kind = j.p_kind
             where k.payload_shape is not null or k.draining or k.log_seconds > 0 or k.roles is not null
@@ -49,7 +49,7 @@ begin
         set in_payload = coalesce(in_payload, 'null');
         call _queue_check_payload(in_payload, 'payload');
         call _queue_subscribed(in_topic, v_list);
-        for each c into v_kind, v_shape, v_draining, v_log, v_restricted do
+        for each c into v_kind, v_shaped, v_draining, v_log, v_restricted do
             if v_draining then
                 call _queue_fail('PQ004', 'topic', in_topic,
                     concat('refused, "', left(v_kind, 40), '" takes in nothing while it is drained'));
@@ -58,7 +58,8 @@ begin
                 call _queue_check_roles(json_array(v_kind));
             end if;
             set v_logs = v_logs or v_log;
-            if v_shape is not null then
+            if v_shaped then -- read apart: for a long value MariaDB's cursor makes a file
+                select k.payload_shape into v_shape from queue_kind k where k.p_kind = v_kind;
                 call _queue_check_fit(v_shape, in_payload, concat('payload for "', left(v_kind, 40), '"'));
             end if;
         end each;
