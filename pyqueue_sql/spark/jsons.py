@@ -5,8 +5,9 @@ from __future__ import annotations
 import base64
 import json
 import math
+import re
 from collections.abc import Callable, Iterable, Mapping
-from datetime import UTC, date, datetime, timedelta
+from datetime import UTC, date, datetime, timedelta, timezone
 from decimal import Context, Decimal, InvalidOperation
 from typing import Any, Final
 from zoneinfo import ZoneInfo, ZoneInfoNotFoundError
@@ -55,6 +56,8 @@ Write = Callable[[Any], str]
 _BITS: Final[Mapping[type[DataType], int]] = {ByteType: 7, ShortType: 15, IntegerType: 31, LongType: 63}
 _WORDS: Final = {"NaN": math.nan, "Infinity": math.inf, "+Infinity": math.inf, "-Infinity": -math.inf}
 ZONE: Final = "spark.sql.session.timeZone"
+_OFFSET: Final = re.compile(r"(?:UTC|GMT|UT)?([+-])(0?\d|1[0-8])(?::?([0-5]\d))?(?::?([0-5]\d))?")
+"""A zone that is a distance from UTC, as Spark takes it."""
 
 
 class Misfit(ValueError):  # noqa: N818 -- named after what happened
@@ -194,10 +197,14 @@ def zoned(local: datetime, zone: str | None) -> datetime:
     """
     if zone is None:
         return local.astimezone()
+    if offset := _OFFSET.fullmatch(zone):
+        sign, hours, minutes, seconds = offset.groups(default="0")
+        ahead = timedelta(hours=int(hours), minutes=int(minutes), seconds=int(seconds))
+        return local.replace(tzinfo=timezone(-ahead if sign == "-" else ahead))
     try:
-        return local.replace(tzinfo=ZoneInfo(zone))
+        return local.replace(tzinfo=ZoneInfo("UTC" if zone == "Z" else zone))
     except (ValueError, ZoneInfoNotFoundError):
-        raise InvalidParameter(f'{ZONE} "{zone}": must be a name like Europe/Paris or UTC') from None
+        raise InvalidParameter(f'{ZONE} "{zone}": must be a name like Europe/Paris or UTC, or +02:00') from None
 
 
 def _local(text: str) -> datetime:

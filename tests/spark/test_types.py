@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from datetime import UTC, date, datetime
+from datetime import UTC, date, datetime, timedelta
 from decimal import Decimal
 from typing import TYPE_CHECKING, Any, cast
 
@@ -14,7 +14,7 @@ from pyspark.sql.types import DataType, StructType
 
 from pyqueue_sql import InvalidParameter, InvalidPayload
 from pyqueue_sql.spark.arrow import RESERVED, held, pa
-from pyqueue_sql.spark.jsons import Misfit, parser, writer
+from pyqueue_sql.spark.jsons import Misfit, parser, writer, zoned
 from pyqueue_sql.spark.shaping import Shape
 from tests.conformance.steps import drain
 from tests.spark.test_read import explained, read
@@ -130,6 +130,27 @@ def test_a_payload_that_is_not_of_its_type_fails_is_null_or_goes(spark: SparkSes
     told = Shape(wanted.add("error", "string"), RESERVED, "null").of(batch, {}).to_pylist()
     assert [one["payload"] for one in told] == [{"n": 1}, None, None]
     assert [one["error"] is None for one in told] == [True, False, False]
+
+
+@pytest.mark.parametrize(
+    ("zone", "hours"),
+    [("Z", 0), ("+02:00", 2), ("-3", -3), ("UTC+1", 1), ("GMT-09:30", -9.5), ("UT+0530", 5.5), ("Asia/Tokyo", 9)],
+)
+def test_a_zone_of_a_session_is_a_name_or_a_distance_from_utc(spark: SparkSession, zone: str, hours: float) -> None:
+    assert zoned(datetime(2100, 1, 2, 3), zone).utcoffset() == timedelta(hours=hours)
+    before = spark.conf.get("spark.sql.session.timeZone")
+    spark.conf.set("spark.sql.session.timeZone", zone)
+    try:
+        [at] = spark.sql("select unix_micros(timestamp'2100-01-02 03:00:00')").collect()
+    finally:
+        spark.conf.set("spark.sql.session.timeZone", str(before))
+    assert at[0] == us(zoned(datetime(2100, 1, 2, 3), zone))
+
+
+@pytest.mark.parametrize("zone", ["+25:00", "nowhere", "+2:0", ""])
+def test_another_zone_is_refused(zone: str) -> None:
+    with pytest.raises(InvalidParameter, match=r"must be a name like"):
+        zoned(datetime(2100, 1, 2, 3), zone)
 
 
 def test_what_is_written_typed_is_read_typed(
