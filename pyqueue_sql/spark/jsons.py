@@ -204,7 +204,7 @@ def zoned(local: datetime, zone: str | None) -> datetime:
     try:
         return local.replace(tzinfo=ZoneInfo("UTC" if zone == "Z" else zone))
     except (ValueError, ZoneInfoNotFoundError):
-        raise InvalidParameter(f'{ZONE} "{zone}": must be a name like Europe/Paris or UTC, or +02:00') from None
+        raise InvalidParameter(f'{ZONE} "{zone}": must be like Europe/Paris, UTC or +02:00') from None
 
 
 def _local(text: str) -> datetime:

@@ -134,9 +134,9 @@ def test_a_payload_that_is_not_of_its_type_fails_is_null_or_goes(spark: SparkSes
 
 @pytest.mark.parametrize(
     ("zone", "hours"),
-    [("Z", 0), ("+02:00", 2), ("-3", -3), ("UTC+1", 1), ("GMT-09:30", -9.5), ("UT+0530", 5.5), ("Asia/Tokyo", 9)],
+    [("Z", 0), ("+02:00", 2), ("-3", -3), ("UTC+1", 1), ("GMT-9:30", -9.5), ("UT+0530", 5.5), ("Japan", 9)],
 )
-def test_a_zone_of_a_session_is_a_name_or_a_distance_from_utc(spark: SparkSession, zone: str, hours: float) -> None:
+def test_a_zone_is_a_name_or_a_distance_from_utc(spark: SparkSession, zone: str, hours: float) -> None:
     assert zoned(datetime(2100, 1, 2, 3), zone).utcoffset() == timedelta(hours=hours)
     before = spark.conf.get("spark.sql.session.timeZone")
     spark.conf.set("spark.sql.session.timeZone", zone)
@@ -149,7 +149,7 @@ def test_a_zone_of_a_session_is_a_name_or_a_distance_from_utc(spark: SparkSessio
 
 @pytest.mark.parametrize("zone", ["+25:00", "nowhere", "+2:0", ""])
 def test_another_zone_is_refused(zone: str) -> None:
-    with pytest.raises(InvalidParameter, match=r"must be a name like"):
+    with pytest.raises(InvalidParameter, match=r"must be like"):
         zoned(datetime(2100, 1, 2, 3), zone)
 
 
