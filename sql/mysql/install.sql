@@ -62,6 +62,7 @@ source base/_queue_check_seconds.sql
 source base/_queue_check_payload.sql
 source base/_queue_check_headers.sql
 source base/_queue_check_options.sql
+source base/_queue_merge_options.sql
 source base/_queue_number.sql
 source base/_queue_integer.sql
 source base/_queue_boolean.sql
@@ -96,6 +97,7 @@ source arrive/_queue_put_onto.sql
 source arrive/_queue_put.sql
 source arrive/_queue_push.sql
 source arrive/_queue_push_plain.sql
+source arrive/_queue_lock_keys.sql
 source arrive/_queue_push_each.sql
 source arrive/_queue_push_batch.sql
 source arrive/queue_push.sql
@@ -137,7 +139,6 @@ source wake/queue_wait.sql
 -- end
 source end/_queue_check_nack.sql
 source end/_queue_check_move.sql
-source end/_queue_move_options.sql
 source end/_queue_check_dead_letter_kind.sql
 source end/_queue_bury.sql
 source end/_queue_nack.sql
@@ -180,7 +181,6 @@ source turns/_queue_permits_ready.sql
 source turns/_queue_permits_sweep.sql
 source turns/_queue_line_up.sql
 source turns/_queue_permits_promised.sql
-source turns/_queue_permits_promised_one.sql
 source turns/_queue_permits_take.sql
 source turns/_queue_take_with_permits.sql
 source turns/_queue_extend_with_permits.sql

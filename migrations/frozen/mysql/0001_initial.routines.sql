@@ -259,6 +259,29 @@ begin
     end if;
 end;
 --;
+drop procedure if exists _queue_merge_options;
+--;
+create procedure _queue_merge_options(in in_common longtext character set utf8mb4,
+    in in_own longtext character set utf8mb4, out out_options longtext character set utf8mb4)
+    comment 'The options of one of many: those for all, and its own, which win.
+in_common: the options for all. in_own: its own, an object. out_options: the options; NULL for none.
+differs: on PostgreSQL it is an operator. JSON_MERGE_PATCH would drop an option that is null.'
+begin
+    declare v_names longtext character set utf8mb4 default json_keys(in_own);
+    declare v_place int default 0;
+    set out_options = in_own;
+    if json_type(in_common) = 'OBJECT' then
+        while in_common <> '{}' and v_place < json_length(v_names) do
+            set in_common = json_remove(in_common, concat('$.', json_extract(v_names, concat('$[', v_place, ']')))),
+                v_place = v_place + 1;
+        end while;
+        set out_options = json_merge_preserve(in_common, out_options);
+    end if;
+    if json_length(out_options) = 0 then
+        set out_options = null;
+    end if;
+end;
+--;
 -- calls: _queue_fail
 drop procedure if exists _queue_number;
 --;
@@ -979,7 +1002,7 @@ begin
     end if;
 end;
 --;
--- calls: _queue_check_key, _queue_check_payload, _queue_fail, _queue_push_options
+-- calls: _queue_check_key, _queue_check_payload, _queue_fail, _queue_merge_options, _queue_push_options
 drop procedure if exists _queue_message;
 --;
 create procedure _queue_message(in in_message longtext character set utf8mb4, in in_number bigint,
@@ -996,8 +1019,7 @@ Errors: PQ001, PQ002, PQ003, naming the place as messages[0], messages[1], ….
 out_key, out_payload, …: the result, with the payload.'
 begin
     declare v_place varchar(60) character set utf8mb4 default concat('messages[', in_number - 1, ']');
-    declare v_own, v_defaults, v_names longtext character set utf8mb4;
-    declare i int default 0;
+    declare v_own, v_options longtext character set utf8mb4;
     if coalesce(json_type(in_message), 'NULL') <> 'OBJECT' then
         call _queue_fail('PQ001', v_place, coalesce(in_message, 'null'),
             'must be an object {key, payload, and push options}');
@@ -1010,17 +1032,12 @@ begin
     set out_payload = coalesce(json_extract(in_message, '$.payload'), 'null');
     call _queue_check_payload(out_payload, concat(v_place, '.payload'));
     set v_own = json_remove(in_message, '$.key', '$.payload');
-    set v_defaults = if(json_type(in_defaults) = 'OBJECT', in_defaults, '{}');
     if json_contains_path(v_own, 'one', '$.delay_seconds', '$.scheduled_at') then
-        set v_defaults = json_remove(v_defaults, '$.delay_seconds', '$.scheduled_at');
+        set in_defaults = json_remove(in_defaults, '$.delay_seconds', '$.scheduled_at');
     end if;
-    set v_names = json_keys(v_own);
-    while v_defaults <> '{}' and i < json_length(v_names) do
-        set v_defaults = json_remove(v_defaults, concat('$.', json_extract(v_names, concat('$[', i, ']')))),
-            i = i + 1;
-    end while;
-    call _queue_push_options(json_merge_preserve(v_defaults, v_own), in_now, out_scheduled_at, out_priority,
-        out_headers, out_attempts, out_max_attempts, out_on_duplicate, out_route, out_order, out_semaphores);
+    call _queue_merge_options(in_defaults, v_own, v_options);
+    call _queue_push_options(v_options, in_now, out_scheduled_at, out_priority, out_headers, out_attempts,
+        out_max_attempts, out_on_duplicate, out_route, out_order, out_semaphores);
 end;
 --;
 -- calls: _queue_random
@@ -1437,23 +1454,42 @@ begin
     end if;
 end;
 --;
--- calls: _queue_epoch, _queue_lock, _queue_message, _queue_push_options, _queue_put
+-- calls: _queue_lock
+drop procedure if exists _queue_lock_keys;
+--;
+create procedure _queue_lock_keys(in in_kind text character set utf8mb4 collate /*!80017 utf8mb4_0900_bin *//*M!100600 utf8mb4_nopad_bin */, in in_messages longtext character set utf8mb4,
+    out out_last bigint)
+    comment 'Locks the messages of a kind whose keys a batch has, before any of them changes.
+in_kind: the kind. in_messages: those of queue_push_many, an array.
+Result: the last of their entries; 0: there are none.
+Locks: as said, in the order of their entries.
+differs: the result is out_last. On PostgreSQL it is a part of _queue_line.'
+begin
+    declare v_list longtext character set utf8mb4;
+    /*M!100600 set statement group_concat_max_len = 1000000000 for */ select coalesce(max(q.entry), 0), json_arrayagg(json_array(q.entry + 0)) into out_last, v_list
+    from json_table(in_messages, '$[*]' columns (p_key varchar(200) character set utf8mb4 collate /*!80017 utf8mb4_0900_bin *//*M!100600 utf8mb4_nopad_bin */ path '$.key')) r
+        straight_join delayed_queue q force index (delayed_queue_key) on q.p_kind = in_kind and q.p_key = r.p_key;
+    call _queue_lock(coalesce(v_list, '[]'));
+end;
+--;
+-- calls: _queue_epoch, _queue_lock_keys, _queue_message, _queue_push_options, _queue_put
 drop procedure if exists _queue_push_each;
 --;
 create procedure _queue_push_each(in in_kind text character set utf8mb4 collate /*!80017 utf8mb4_0900_bin *//*M!100600 utf8mb4_nopad_bin */, in in_messages longtext character set utf8mb4,
-    in in_options longtext character set utf8mb4, in in_now bigint, in in_since bigint,
-    out out_outcomes longtext character set ascii)
-    comment 'Puts the messages of a batch in one by one, in the order of their keys.
-in_since: see _queue_put. The other parameters, the result, the
-errors and the locks are those of _queue_push_batch.
+    in in_options longtext character set utf8mb4, in in_now bigint, in in_since bigint, in in_locked bigint,
+    inout out_outcomes longtext character set ascii)
+    comment 'Puts messages of a batch in one by one, in the order of their keys.
+in_since: see _queue_put. in_locked: the last entry of those that are locked, see _queue_lock_keys; NULL: none changes.
+out_outcomes: before the call, a letter a message, and those that are i are put in; NULL: all of them. The other
+parameters, the result, the errors and the locks are those of _queue_push_batch.
 differs: on PostgreSQL it is a part of _queue_push_batch.'
 begin
-    declare v_shift, v_at, v_default_at, v_put_at, v_entry, v_new, v_locked bigint;
-    declare v_plain, v_changes boolean default false;
+    declare v_shift, v_at, v_default_at, v_put_at, v_entry, v_new bigint;
+    declare v_plain boolean default false;
     declare v_deep boolean default json_depth(in_messages) > 33;
     declare v_key, v_before text character set utf8mb4 collate /*!80017 utf8mb4_0900_bin *//*M!100600 utf8mb4_nopad_bin */;
     declare v_message, v_payload, v_headers, v_default_headers, v_route, v_default_route, v_semaphores,
-        v_default_semaphores, v_list longtext character set utf8mb4;
+        v_default_semaphores longtext character set utf8mb4;
     declare v_priority, v_default_priority smallint;
     declare v_order, v_default_order varchar(200) character set utf8mb4 collate /*!80017 utf8mb4_0900_bin *//*M!100600 utf8mb4_nopad_bin */;
     declare v_place, v_attempts, v_default_attempts, v_max_attempts, v_default_max_attempts int;
@@ -1473,13 +1509,13 @@ begin
             -- apart, so that what is sorted is small
             straight_join (select j.place, j.message from json_table(in_messages, '$[*]' columns (place for ordinality,
                 message json path '$')) j limit 1000000000) m on m.place = r.place
+        where substr(out_outcomes, r.place, 1) = 'i'
         order by r.p_key, r.place;
     declare continue handler for not found begin end;
     call _queue_push_options(in_options, in_now, v_default_at, v_default_priority, v_default_headers,
         v_default_attempts, v_default_max_attempts, v_default_on_duplicate, v_default_route, v_default_order,
         v_default_semaphores);
-    set v_changes = v_default_on_duplicate <> 'ignore' or json_contains_path(in_messages, 'one', '$[*].on_duplicate'),
-        out_outcomes = repeat('i', json_length(in_messages));
+    set out_outcomes = coalesce(out_outcomes, repeat('i', json_length(in_messages)));
     call _queue_epoch(v_shift);
     open c; begin declare v_over boolean default false; each_c: loop
     begin declare continue handler for not found set v_over = true; fetch c into v_place, v_new, v_message, v_payload, v_key, v_plain; end;
@@ -1497,13 +1533,8 @@ begin
         if v_on_duplicate <> 'ignore' and not v_key <=> v_before then
             select max(q.entry) into v_entry from delayed_queue q where q.p_kind = in_kind and q.p_key = v_key;
         end if;
-        if v_changes and v_locked is null or v_entry > v_locked then
-            -- what is there, before any of it changes; then what came after that, perhaps several
-            /*M!100600 set statement group_concat_max_len = 1000000000 for */ select coalesce(max(q.entry), 0), json_arrayagg(json_array(q.entry + 0)) into v_locked, v_list
-            from json_table(in_messages, '$[*]' columns (p_key varchar(200) character set utf8mb4 collate /*!80017 utf8mb4_0900_bin *//*M!100600 utf8mb4_nopad_bin */ path '$.key')) r
-                straight_join delayed_queue q force index (delayed_queue_key) on q.p_kind = in_kind
-                    and q.p_key = r.p_key;
-            call _queue_lock(coalesce(v_list, '[]'));
+        if v_entry > in_locked then -- it came after that, perhaps with others
+            call _queue_lock_keys(in_kind, in_messages, in_locked);
         end if;
         call _queue_put(v_new, in_kind, v_key, v_payload, null, v_headers, v_priority, in_now, v_at, v_attempts,
             v_max_attempts, v_on_duplicate, in_since, v_route, null, null, v_order, v_semaphores, v_put_at,
@@ -1514,18 +1545,18 @@ begin
 end;
 --;
 -- calls: _queue_check_fit, _queue_check_roles, _queue_enrol, _queue_fail, _queue_index, _queue_join_line,
---     _queue_line_up, _queue_log_entries, _queue_push_each, _queue_push_options, _queue_push_plain
+--     _queue_line_up, _queue_lock_keys, _queue_log_entries, _queue_push_each, _queue_push_options, _queue_push_plain
 drop procedure if exists _queue_push_batch;
 --;
 create procedure _queue_push_batch(in in_kind text character set utf8mb4 collate /*!80017 utf8mb4_0900_bin *//*M!100600 utf8mb4_nopad_bin */, in in_messages longtext character set utf8mb4,
     in in_options longtext character set utf8mb4, in in_now bigint, out out_outcomes longtext character set ascii)
-    comment 'queue_push_many without its transaction: by _queue_push_plain, or by _queue_push_each where that leaves a
-batch; then what follows for all of them.
+    comment 'queue_push_many without its transaction: by _queue_push_plain; what that leaves, and what changes a
+message that is there, by _queue_push_each; then what follows for all of them.
 in_kind, in_messages, in_options, the errors and the locks: those of queue_push_many; the name of the kind is checked,
 that messages are an array, and each has a key. in_now: the time of the call. out_outcomes: a letter a message, in their
 order: c for created, i for ignored, r for replaced, h for held.'
 begin
-    declare v_since, v_at bigint;
+    declare v_since, v_at, v_locked bigint;
     declare v_place int;
     declare v_follows, v_filter, v_logs, v_draining, v_restricted boolean default false;
     declare v_headers, v_shape, v_route, v_semaphores, v_payload, v_list, v_created longtext character set utf8mb4;
@@ -1557,12 +1588,15 @@ begin
             call _queue_check_fit(v_shape, v_payload, concat('messages[', v_place - 1, '].payload'));
         end loop; end; close c;
     end if;
-    if v_on_duplicate = 'ignore' and json_depth(in_messages) <= 33 then
+    if v_on_duplicate <> 'ignore' or json_contains_path(in_messages, 'one', '$[*].on_duplicate') then
+        call _queue_lock_keys(in_kind, in_messages, v_locked);
+    end if;
+    if json_depth(in_messages) <= 33 then
         call _queue_push_plain(in_kind, in_messages, in_now, v_at, v_priority, v_headers, v_attempts, v_max_attempts,
             v_since, v_route, v_order, v_semaphores, v_follows, out_outcomes);
     end if;
-    if out_outcomes is null then
-        call _queue_push_each(in_kind, in_messages, in_options, in_now, v_since, out_outcomes);
+    if out_outcomes is null or v_on_duplicate <> 'ignore' and locate('i', out_outcomes) > 0 then
+        call _queue_push_each(in_kind, in_messages, in_options, in_now, v_since, v_locked, out_outcomes);
         set v_follows = json_contains_path(in_messages, 'one', '$[*].group', '$[*].order_key', '$[*].semaphores');
     end if;
     set v_follows = v_follows or json_contains_path(in_options, 'one', '$.group', '$.order_key', '$.semaphores');
@@ -2094,8 +2128,8 @@ begin
 end;
 --;
 -- calls: _queue_defaults, _queue_deliver, _queue_drain_inbox, _queue_groups_due, _queue_keep_cursor,
---     _queue_permits_promised_one, _queue_take_onward, _queue_ticks, _queue_upkeep, queue_now
--- changes: delayed_queue, queue_count
+--     _queue_take_onward, _queue_ticks, _queue_upkeep, queue_now
+-- changes: delayed_queue, queue_count, queue_semaphore_permit
 drop procedure if exists _queue_reserve;
 --;
 create procedure _queue_reserve(in in_kind text character set utf8mb4 collate /*!80017 utf8mb4_0900_bin *//*M!100600 utf8mb4_nopad_bin */, in in_worker text character set utf8mb4 collate /*!80017 utf8mb4_0900_bin *//*M!100600 utf8mb4_nopad_bin */, in in_max_messages int,
@@ -2159,7 +2193,12 @@ begin
     end if;
     set v_until = v_now + v_timeout * 1000000;
     if v_done and v_slots > 0 then
-        call _queue_permits_promised_one(out_entry, v_slots, v_until, v_now, v_done);
+        -- _queue_permits_promised for one message, without a word on its row
+        update queue_semaphore_permit h set h.until = v_until where h.entry = out_entry and h.until < 0;
+        set v_done = row_count() = v_slots;
+        if not v_done then
+            update queue_semaphore_permit h set h.until = -v_now where h.entry = out_entry and h.until = v_until;
+        end if;
     end if;
     if v_done and out_entry is null then
         call _queue_groups_due(v_now, v_due);
@@ -3028,30 +3067,6 @@ begin
     end if;
 end;
 --;
-drop procedure if exists _queue_move_options;
---;
-create procedure _queue_move_options(in in_common longtext character set utf8mb4,
-    in in_move longtext character set utf8mb4, out out_options longtext character set utf8mb4)
-    comment 'The options of one move of queue_move_many: those for all, and those of the move, which win.
-in_common: the options for all. in_move: the move, an object. out_options: the options; NULL for none.
-differs: on PostgreSQL it is an operator. JSON_MERGE_PATCH would drop an option that is null.'
-begin
-    declare v_names longtext character set utf8mb4;
-    declare v_place int default 0;
-    set out_options = json_remove(in_move, '$.receipt', '$.to_kind');
-    if json_type(in_common) = 'OBJECT' then
-        set v_names = json_keys(out_options);
-        while v_place < json_length(v_names) do
-            set in_common = json_remove(in_common, concat('$.', json_extract(v_names, concat('$[', v_place, ']'))));
-            set v_place = v_place + 1;
-        end while;
-        set out_options = json_merge_preserve(in_common, out_options);
-    end if;
-    if json_length(out_options) = 0 then
-        set out_options = null;
-    end if;
-end;
---;
 -- calls: _queue_check_kind, _queue_fail
 drop procedure if exists _queue_check_dead_letter_kind;
 --;
@@ -3912,7 +3927,7 @@ begin
 end;
 --;
 -- calls: _queue_check_json, _queue_check_move, _queue_check_options, _queue_check_roles, _queue_fail,
---     _queue_lock_moves, _queue_move, _queue_move_options, _queue_receipts, queue_now
+--     _queue_lock_moves, _queue_merge_options, _queue_move, _queue_receipts, queue_now
 drop procedure if exists queue_move_many;
 --;
 create procedure queue_move_many(in in_moves longtext character set utf8mb4,
@@ -3985,7 +4000,7 @@ begin
         open a; begin declare v_over boolean default false; each_a: loop
         begin declare continue handler for not found set v_over = true; fetch a into v_to_kind, v_move; end;
         if v_over then leave each_a; end if;
-            call _queue_move_options(in_options, v_move, v_options);
+            call _queue_merge_options(in_options, json_remove(v_move, '$.receipt', '$.to_kind'), v_options);
             call _queue_check_move(v_to_kind, v_options, v_now, concat('moves[', v_place, '].'));
             set v_place = v_place + 1;
         end loop; end; close a;
@@ -3995,7 +4010,7 @@ begin
         open c; begin declare v_over boolean default false; each_c: loop
         begin declare continue handler for not found set v_over = true; fetch c into v_entry, v_secret, v_place, v_to_kind, v_move; end;
         if v_over then leave each_c; end if;
-            call _queue_move_options(in_options, v_move, v_options);
+            call _queue_merge_options(in_options, json_remove(v_move, '$.receipt', '$.to_kind'), v_options);
             call _queue_move(v_entry, v_secret, v_to_kind, v_options, v_now, v_outcome);
             set v_outcomes = insert(v_outcomes, v_place, 1, left(v_outcome, 1));
         end loop; end; close c;
@@ -5016,25 +5031,6 @@ begin
         straight_join queue_semaphore_permit h force index (primary) on h.entry = q.entry and h.until < 0
     set h.until = in_until;
     set out_done = row_count() = v_wants;
-end;
---;
--- changes: queue_semaphore_permit
-drop procedure if exists _queue_permits_promised_one;
---;
-create procedure _queue_permits_promised_one(in in_entry bigint, in in_permits int, in in_until bigint,
-    in in_now bigint, out out_done boolean)
-    comment '_queue_permits_promised for one message, without a word on its row.
-in_entry: its entry, locked already. in_permits: how many semaphores it names. in_until: when the hold ends. in_now: the
-time of the call.
-out_done: false: not all are promised, and nothing was taken.
-Locks: the permits.
-differs: see _queue_permits_promised.'
-begin
-    update queue_semaphore_permit h set h.until = in_until where h.entry = in_entry and h.until < 0;
-    set out_done = row_count() = in_permits;
-    if not out_done then
-        update queue_semaphore_permit h set h.until = -in_now where h.entry = in_entry and h.until = in_until;
-    end if;
 end;
 --;
 -- calls: _queue_permits_lacking, _queue_permits_lock, _queue_permits_promised, _queue_permits_settle

@@ -1,4 +1,4 @@
--- calls: _queue_check_key, _queue_check_payload, _queue_fail, _queue_push_options
+-- calls: _queue_check_key, _queue_check_payload, _queue_fail, _queue_merge_options, _queue_push_options
 create procedure _queue_message(in in_message longtext character set utf8mb4, in in_number bigint,
     in in_defaults longtext character set utf8mb4, in in_now bigint, out out_key text collate exact,
     out out_payload longtext character set utf8mb4, out out_scheduled_at bigint, out out_priority smallint,
@@ -13,8 +13,7 @@ Errors: PQ001, PQ002, PQ003, naming the place as messages[0], messages[1], ….
 out_key, out_payload, …: the result, with the payload.'
 begin
     declare v_place varchar(60) character set utf8mb4 default concat('messages[', in_number - 1, ']');
-    declare v_own, v_defaults, v_names longtext character set utf8mb4;
-    declare i int default 0;
+    declare v_own, v_options longtext character set utf8mb4;
     if coalesce(json_type(in_message), 'NULL') <> 'OBJECT' then
         call _queue_fail('PQ001', v_place, coalesce(in_message, 'null'),
             'must be an object {key, payload, and push options}');
@@ -27,15 +26,10 @@ begin
     set out_payload = coalesce(json_extract(in_message, '$.payload'), 'null');
     call _queue_check_payload(out_payload, concat(v_place, '.payload'));
     set v_own = json_remove(in_message, '$.key', '$.payload');
-    set v_defaults = if(json_type(in_defaults) = 'OBJECT', in_defaults, '{}');
     if json_contains_path(v_own, 'one', '$.delay_seconds', '$.scheduled_at') then
-        set v_defaults = json_remove(v_defaults, '$.delay_seconds', '$.scheduled_at');
+        set in_defaults = json_remove(in_defaults, '$.delay_seconds', '$.scheduled_at');
     end if;
-    set v_names = json_keys(v_own);
-    while v_defaults <> '{}' and i < json_length(v_names) do
-        set v_defaults = json_remove(v_defaults, concat('$.', json_extract(v_names, concat('$[', i, ']')))),
-            i = i + 1;
-    end while;
-    call _queue_push_options(json_merge_preserve(v_defaults, v_own), in_now, out_scheduled_at, out_priority,
-        out_headers, out_attempts, out_max_attempts, out_on_duplicate, out_route, out_order, out_semaphores);
+    call _queue_merge_options(in_defaults, v_own, v_options);
+    call _queue_push_options(v_options, in_now, out_scheduled_at, out_priority, out_headers, out_attempts,
+        out_max_attempts, out_on_duplicate, out_route, out_order, out_semaphores);
 end;

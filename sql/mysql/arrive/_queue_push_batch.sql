@@ -1,14 +1,14 @@
 -- calls: _queue_check_fit, _queue_check_roles, _queue_enrol, _queue_fail, _queue_index, _queue_join_line,
---     _queue_line_up, _queue_log_entries, _queue_push_each, _queue_push_options, _queue_push_plain
+--     _queue_line_up, _queue_lock_keys, _queue_log_entries, _queue_push_each, _queue_push_options, _queue_push_plain
 create procedure _queue_push_batch(in in_kind text collate exact, in in_messages longtext character set utf8mb4,
     in in_options longtext character set utf8mb4, in in_now bigint, out out_outcomes longtext character set ascii)
-    comment 'queue_push_many without its transaction: by _queue_push_plain, or by _queue_push_each where that leaves a
-batch; then what follows for all of them.
+    comment 'queue_push_many without its transaction: by _queue_push_plain; what that leaves, and what changes a
+message that is there, by _queue_push_each; then what follows for all of them.
 in_kind, in_messages, in_options, the errors and the locks: those of queue_push_many; the name of the kind is checked,
 that messages are an array, and each has a key. in_now: the time of the call. out_outcomes: a letter a message, in their
 order: c for created, i for ignored, r for replaced, h for held.'
 begin
-    declare v_since, v_at bigint;
+    declare v_since, v_at, v_locked bigint;
     declare v_place int;
     declare v_follows, v_filter, v_logs, v_draining, v_restricted boolean default false;
     declare v_headers, v_shape, v_route, v_semaphores, v_payload, v_list, v_created longtext character set utf8mb4;
@@ -38,12 +38,15 @@ begin
             call _queue_check_fit(v_shape, v_payload, concat('messages[', v_place - 1, '].payload'));
         end each;
     end if;
-    if v_on_duplicate = 'ignore' and json_depth(in_messages) <= 33 then
+    if v_on_duplicate <> 'ignore' or json_contains_path(in_messages, 'one', '$[*].on_duplicate') then
+        call _queue_lock_keys(in_kind, in_messages, v_locked);
+    end if;
+    if json_depth(in_messages) <= 33 then
         call _queue_push_plain(in_kind, in_messages, in_now, v_at, v_priority, v_headers, v_attempts, v_max_attempts,
             v_since, v_route, v_order, v_semaphores, v_follows, out_outcomes);
     end if;
-    if out_outcomes is null then
-        call _queue_push_each(in_kind, in_messages, in_options, in_now, v_since, out_outcomes);
+    if out_outcomes is null or v_on_duplicate <> 'ignore' and locate('i', out_outcomes) > 0 then
+        call _queue_push_each(in_kind, in_messages, in_options, in_now, v_since, v_locked, out_outcomes);
         set v_follows = json_contains_path(in_messages, 'one', '$[*].group', '$[*].order_key', '$[*].semaphores');
     end if;
     set v_follows = v_follows or json_contains_path(in_options, 'one', '$.group', '$.order_key', '$.semaphores');

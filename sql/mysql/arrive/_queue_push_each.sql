@@ -1,18 +1,19 @@
--- calls: _queue_epoch, _queue_lock, _queue_message, _queue_push_options, _queue_put
+-- calls: _queue_epoch, _queue_lock_keys, _queue_message, _queue_push_options, _queue_put
 create procedure _queue_push_each(in in_kind text collate exact, in in_messages longtext character set utf8mb4,
-    in in_options longtext character set utf8mb4, in in_now bigint, in in_since bigint,
-    out out_outcomes longtext character set ascii)
-    comment 'Puts the messages of a batch in one by one, in the order of their keys.
-in_since: see _queue_put. The other parameters, the result, the
-errors and the locks are those of _queue_push_batch.
+    in in_options longtext character set utf8mb4, in in_now bigint, in in_since bigint, in in_locked bigint,
+    inout out_outcomes longtext character set ascii)
+    comment 'Puts messages of a batch in one by one, in the order of their keys.
+in_since: see _queue_put. in_locked: the last entry of those that are locked, see _queue_lock_keys; NULL: none changes.
+out_outcomes: before the call, a letter a message, and those that are i are put in; NULL: all of them. The other
+parameters, the result, the errors and the locks are those of _queue_push_batch.
 differs: on PostgreSQL it is a part of _queue_push_batch.'
 begin
-    declare v_shift, v_at, v_default_at, v_put_at, v_entry, v_new, v_locked bigint;
-    declare v_plain, v_changes boolean default false;
+    declare v_shift, v_at, v_default_at, v_put_at, v_entry, v_new bigint;
+    declare v_plain boolean default false;
     declare v_deep boolean default json_depth(in_messages) > 33;
     declare v_key, v_before text collate exact;
     declare v_message, v_payload, v_headers, v_default_headers, v_route, v_default_route, v_semaphores,
-        v_default_semaphores, v_list longtext character set utf8mb4;
+        v_default_semaphores longtext character set utf8mb4;
     declare v_priority, v_default_priority smallint;
     declare v_order, v_default_order varchar(200) collate exact;
     declare v_place, v_attempts, v_default_attempts, v_max_attempts, v_default_max_attempts int;
@@ -32,13 +33,13 @@ begin
             -- apart, so that what is sorted is small
             straight_join (select j.place, j.message from json_table(in_messages, '$[*]' columns (place for ordinality,
                 message json path '$')) j limit 1000000000) m on m.place = r.place
+        where substr(out_outcomes, r.place, 1) = 'i'
         order by r.p_key, r.place;
     declare continue handler for not found begin end;
     call _queue_push_options(in_options, in_now, v_default_at, v_default_priority, v_default_headers,
         v_default_attempts, v_default_max_attempts, v_default_on_duplicate, v_default_route, v_default_order,
         v_default_semaphores);
-    set v_changes = v_default_on_duplicate <> 'ignore' or json_contains_path(in_messages, 'one', '$[*].on_duplicate'),
-        out_outcomes = repeat('i', json_length(in_messages));
+    set out_outcomes = coalesce(out_outcomes, repeat('i', json_length(in_messages)));
     call _queue_epoch(v_shift);
     for each c into v_place, v_new, v_message, v_payload, v_key, v_plain do
         if v_plain then
@@ -54,13 +55,8 @@ begin
         if v_on_duplicate <> 'ignore' and not v_key <=> v_before then
             select max(q.entry) into v_entry from delayed_queue q where q.p_kind = in_kind and q.p_key = v_key;
         end if;
-        if v_changes and v_locked is null or v_entry > v_locked then
-            -- what is there, before any of it changes; then what came after that, perhaps several
-            select coalesce(max(q.entry), 0), json_arrayagg(json_array(q.entry + 0)) into v_locked, v_list
-            from json_table(in_messages, '$[*]' columns (p_key varchar(200) collate exact path '$.key')) r
-                straight_join delayed_queue q force index (delayed_queue_key) on q.p_kind = in_kind
-                    and q.p_key = r.p_key;
-            call _queue_lock(coalesce(v_list, '[]'));
+        if v_entry > in_locked then -- it came after that, perhaps with others
+            call _queue_lock_keys(in_kind, in_messages, in_locked);
         end if;
         call _queue_put(v_new, in_kind, v_key, v_payload, null, v_headers, v_priority, in_now, v_at, v_attempts,
             v_max_attempts, v_on_duplicate, in_since, v_route, null, null, v_order, v_semaphores, v_put_at,

@@ -1,6 +1,6 @@
 -- calls: _queue_defaults, _queue_deliver, _queue_drain_inbox, _queue_groups_due, _queue_keep_cursor,
---     _queue_permits_promised_one, _queue_take_onward, _queue_ticks, _queue_upkeep, queue_now
--- changes: delayed_queue, queue_count
+--     _queue_take_onward, _queue_ticks, _queue_upkeep, queue_now
+-- changes: delayed_queue, queue_count, queue_semaphore_permit
 create procedure _queue_reserve(in in_kind text collate exact, in in_worker text collate exact, in in_max_messages int,
     in in_options longtext character set utf8mb4, out out_entry bigint, out out_entries longtext character set utf8mb4,
     out out_seed varchar(64) character set ascii)
@@ -62,7 +62,12 @@ begin
     end if;
     set v_until = v_now + v_timeout * 1000000;
     if v_done and v_slots > 0 then
-        call _queue_permits_promised_one(out_entry, v_slots, v_until, v_now, v_done);
+        -- _queue_permits_promised for one message, without a word on its row
+        update queue_semaphore_permit h set h.until = v_until where h.entry = out_entry and h.until < 0;
+        set v_done = row_count() = v_slots;
+        if not v_done then
+            update queue_semaphore_permit h set h.until = -v_now where h.entry = out_entry and h.until = v_until;
+        end if;
     end if;
     if v_done and out_entry is null then
         call _queue_groups_due(v_now, v_due);

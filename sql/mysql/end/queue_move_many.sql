@@ -1,5 +1,5 @@
 -- calls: _queue_check_json, _queue_check_move, _queue_check_options, _queue_check_roles, _queue_fail,
---     _queue_lock_moves, _queue_move, _queue_move_options, _queue_receipts, queue_now
+--     _queue_lock_moves, _queue_merge_options, _queue_move, _queue_receipts, queue_now
 create procedure queue_move_many(in in_moves longtext character set utf8mb4,
     in in_options longtext character set utf8mb4)
     comment 'Moves many messages on, each to a kind of its own: queue_move for each, in one call and one transaction.
@@ -65,7 +65,7 @@ begin
             call _queue_fail('PQ005', 'moves', in_moves, 'must have a receipt each');
         end if;
         for each a into v_to_kind, v_move do
-            call _queue_move_options(in_options, v_move, v_options);
+            call _queue_merge_options(in_options, json_remove(v_move, '$.receipt', '$.to_kind'), v_options);
             call _queue_check_move(v_to_kind, v_options, v_now, concat('moves[', v_place, '].'));
             set v_place = v_place + 1;
         end each;
@@ -73,7 +73,7 @@ begin
         set v_outcomes = repeat('l', v_number);
         call _queue_lock_moves(v_list, in_moves);
         for each c into v_entry, v_secret, v_place, v_to_kind, v_move do
-            call _queue_move_options(in_options, v_move, v_options);
+            call _queue_merge_options(in_options, json_remove(v_move, '$.receipt', '$.to_kind'), v_options);
             call _queue_move(v_entry, v_secret, v_to_kind, v_options, v_now, v_outcome);
             set v_outcomes = insert(v_outcomes, v_place, 1, left(v_outcome, 1));
         end each;
