@@ -379,6 +379,16 @@ def test_M4_who_prunes_a_little_of_the_index_begins_where_chance_says(
     assert gone != entries[:8], "not all at the beginning"
 
 
+def test_M4_who_prunes_the_index_bit_by_bit_goes_on_where_it_was(queue: Session) -> None:
+    queue.define("job", filter_index=True)
+    queue.push_many("job", [{"key": f"{n}", "payload": {"n": n}} for n in range(300)])
+    for n in range(0, 300, 10):
+        queue.remove("job", f"{n}")
+    for _ in range(7):  # the last that one has seen the next one sees again
+        queue.prune(50)
+    assert queue.execute("select count(distinct t.entry) from queue_term t") == [(270,)]
+
+
 @pytest.mark.long
 @pytest.mark.core("postgresql")
 @INDEXED

@@ -147,6 +147,15 @@ def test_a_batch_of_one_is_what_a_push_with_its_options_is(queue: Session, clock
         assert found[0] == found[1], options
 
 
+@each("options", [None, "null", "{}"])
+def test_a_batch_without_options_leaves_those_of_its_messages(queue: Session, options: str | None) -> None:
+    queue.semaphore("s", 0)
+    tried, waits = '{"key": "a", "attempts": 2}', '{"key": "b", "semaphores": ["s"]}'
+    assert queue.raw("queue_push_many", "k", f"[{tried}, {waits}]", options) == 2
+    found = [(message.attempts, message.state) for message in queue.peek("k", 2)]
+    assert found == [(2, "ready"), (0, "waiting")]
+
+
 def answered(queue: Session, routine: str, *arguments: str | None) -> tuple[str, str]:
     """Return the outcome of a push, or its error."""
     try:
