@@ -101,6 +101,10 @@ def test_A4_what_was_there_before_its_shape_is_never_handed_out(queue: Session, 
     assert keys(taken) == ["c"]
     dead = queue.reserve("mail.dead", None, 9)
     assert [(m.key, m.payload, m.payload_bytes) for m in dead] == [("a", {"to": 5}, None), ("b", None, b"5")]
+    assert [error["error"] for message in dead for error in message.errors] == [
+        'payload must have "to" as string, as payload_shape of its kind says',
+        "payload must be JSON, as payload_shape of its kind says",
+    ]
 
 
 def test_A4_it_can_be_taken_away(queue: Session) -> None:

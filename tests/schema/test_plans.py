@@ -590,6 +590,19 @@ def test_a_filter_reads_one_of_so_many_messages(filled: Filled) -> None:
         assert sum(node.touched for node in scans if node.relation == "queue_term") < 1100
 
 
+def test_a_filter_reads_nothing_that_is_scheduled_for_later(conn: psycopg.Connection) -> None:
+    conn.execute("""select queue_define('picked', '{"filter_index": true}')""")
+    batch = [{"payload": {"n": 1}}] * 2000
+    conn.execute("select queue_push_many('picked', %s, %s)", [Jsonb(batch), Jsonb({"delay_seconds": 3600})])
+    plans = Plans(conn)
+    calm(plans)
+    for wanted in ({"n": 1}, {"n": 1, "other": 1}):
+        where = Jsonb({"where": wanted})
+        rows, nodes = plans.run("select * from queue_reserve('picked', 'w', 5, %s)", where)
+        assert rows == []
+        assert [str(node) for node in nodes if node.relation == "queue_term" and node.touched] == []
+
+
 def test_a_short_line_is_read_without_a_long_one_that_came_before_it(conn: psycopg.Connection) -> None:
     conn.execute("alter table delayed_queue set (autovacuum_enabled = off)")
     for order, number, earlier in (("long", 20_000, 0), ("short", 10, 3600 * SECOND)):
