@@ -650,6 +650,14 @@ def test_D5_a_batch_has_semaphores_of_its_own_and_of_its_messages(queue: Session
         assert (stands(queue), stands(queue, "t")) == ((1, 0, 0), (1, 0, 0))
 
 
+def test_D5_messages_that_name_no_semaphores_have_those_of_their_batch(queue: Session) -> None:
+    queue.semaphore("s", 1)
+    assert outcomes(queue.push_many("k", [{"key": "a"}, {"key": "b"}], semaphores=["s"])) == ["created"] * 2
+    assert states(queue, "a", "b") == ["ready", "waiting"]
+    queue.ack(hold(queue)["a"])
+    assert list(hold(queue)) == ["b"]
+
+
 def test_D5_what_waits_is_passed_by_and_peeked_at(queue: Session) -> None:
     queue.semaphore("s", 1)
     fill(queue, "a", "b", "c", priority=9)
