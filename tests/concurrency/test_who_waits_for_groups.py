@@ -123,6 +123,26 @@ def test_acks_that_wait_for_a_stripe_of_a_group_have_not_locked_the_next(
         assert outcomes(acked.result(PATIENCE_S)) == ["acked"] * 2
 
 
+def test_acks_that_wait_for_a_stripe_have_not_locked_the_same_one_of_the_next_group(
+    queue: Session, connect: Connect, harness: Harness
+) -> None:
+    names = "cbdae" * 2
+    for name in "abcde":
+        queue.group(name, "next")
+    batch = [{"key": f"{n}", "group": names[n // STRIPES]} for n in range(len(names) * STRIPES)]
+    queue.push_many("check", batch)
+    held = receipts(queue.reserve("check", None, len(batch)))[::STRIPES]
+    stripes = queue.execute("select distinct stripe from queue_group_member where p_key in ('0', '160')")
+    assert len(stripes) == 1
+    first = connect(autocommit=False)
+    first.ack(held[names.index("a")])
+    with waiting(harness, connect(), lambda session: session.ack_many(held[5:])) as acked:
+        for name in "bcde":
+            assert queue.ack(held[names.index(name)]).outcome == "acked"
+        first.commit()
+        assert outcomes(acked.result(PATIENCE_S)) == ["acked"] * 5
+
+
 def test_pushes_into_one_group_wait_for_none_of_them(queue: Session, connect: Connect) -> None:
     queue.group("g", "next")
     other = connect(autocommit=False)
