@@ -160,6 +160,20 @@ def test_M3_a_push_into_it_keeps_it(queue: Session, clock: Clock) -> None:
     assert queue.peek("reply") == []
 
 
+def test_M3_a_delivery_keeps_all_of_it_also_once_its_hold_has_expired(queue: Session, clock: Clock) -> None:
+    queue.define("reply", expires_seconds=60)
+    for key in "ab":
+        queue.push("reply", key, 1)
+    clock.advance(10)
+    assert keys(queue.reserve("reply", timeout_seconds=5)) == ["a"]
+    clock.advance(59)
+    queue.prune()
+    assert keys(queue.peek("reply", 2)) == ["a", "b"]
+    clock.advance(1)
+    queue.prune()
+    assert queue.peek("reply", 2) == []
+
+
 def test_M3_while_messages_are_held_it_stays(queue: Session, clock: Clock) -> None:
     queue.define("reply", expires_seconds=60)
     queue.push("reply", "a", 1)
