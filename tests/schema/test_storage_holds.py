@@ -49,6 +49,15 @@ def test_a_hold_that_ends_before_those_of_its_stretch_has_a_note_of_its_own(
     assert notes(session) == sorted([*before, (1, False)])
 
 
+def test_who_finds_no_room_at_a_semaphore_notes_no_hold(session: Session, clock: Clock) -> None:
+    session.conn.execute("select queue_semaphore('s', 1)")
+    session.push("a", semaphores=["s"])
+    session.conn.execute("select queue_semaphore('s', 0)")
+    session.slow(clock.now)
+    assert session.reserve() == {}
+    assert notes(session) == []
+
+
 def test_holds_of_a_stretch_come_back_when_they_expire(
     session: Session, clock: Clock, database_url: str
 ) -> None:
