@@ -198,6 +198,7 @@ def test_a_look_at_a_group_that_is_not_done_keeps_nobody_waiting(
     end_unseen(queue, harness, two)
     other = connect(autocommit=False)
     other.reserve("elsewhere")
+    assert queue.reserve("elsewhere") == []
     assert queue.ack(last).outcome == "acked"
     assert [one.key for one in queue.pop("next", 10)] == ["g"]
 
