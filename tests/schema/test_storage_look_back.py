@@ -10,7 +10,7 @@ from psycopg import sql
 from psycopg.types.json import Jsonb
 
 from pyqueue_sql.testing.clock_postgresql import Clock
-from tests.schema.storage import MOST, SECOND, Session, another
+from tests.schema.storage import MOST, SECOND, SLOW, Session, another
 
 BOTH = pytest.mark.parametrize("cursor", [psycopg.ClientCursor, psycopg.Cursor], ids=["simple", "extended"])
 """The two protocols: a call is its own transaction in each, though their timestamps differ."""
@@ -71,6 +71,17 @@ def test_after_the_last_lane_the_look_back_begins_anew(session: Session, clock: 
     session.slow(clock.now)
     session.change(back_lane=1, back_place=0)
     assert session.look_back(80) == ["behind"]
+
+
+@pytest.mark.parametrize("cost", [0, SLOW])
+def test_shared_cursors_go_once_a_whole_round_of_the_look_back_is_fast(
+    session: Session, clock: Clock, cost: int
+) -> None:
+    session.slow(clock.now)
+    session.change(start_at=0, back_lane=1, back_place=0, back_took=cost)
+    session.share()
+    assert session.reserve() == {}
+    assert len(session.conn.execute("select from queue_cursor").fetchall()) == (cost > 0)
 
 
 def test_the_look_back_takes_those_first_that_stand_first(session: Session, clock: Clock) -> None:
