@@ -84,6 +84,18 @@ def test_shared_cursors_go_once_a_whole_round_of_the_look_back_is_fast(
     assert len(session.conn.execute("select from queue_cursor").fetchall()) == (cost > 0)
 
 
+def test_a_shared_cursor_that_another_one_removes_keeps_nobody_waiting(
+    session: Session, clock: Clock, database_url: str
+) -> None:
+    session.slow(clock.now)
+    session.change(start_at=0, back_lane=1, back_place=0)
+    session.share()
+    with another(session, database_url, autocommit=False) as other:
+        other.conn.execute("delete from queue_cursor")
+        session.conn.execute("set lock_timeout = '1s'")
+        assert session.reserve() == {}
+
+
 def test_the_look_back_takes_those_first_that_stand_first(session: Session, clock: Clock) -> None:
     for earlier in (1, 2, 0):
         session.push(f"{earlier}", scheduled_at=clock.now - earlier)
