@@ -384,9 +384,18 @@ def test_M4_who_prunes_the_index_bit_by_bit_goes_on_where_it_was(queue: Session)
     queue.push_many("job", [{"key": f"{n}", "payload": {"n": n}} for n in range(300)])
     for n in range(0, 300, 10):
         queue.remove("job", f"{n}")
-    for _ in range(7):  # the last that one has seen the next one sees again
+    for _ in range(7):  # from where chance begins, all once, and the rest of the last bite
         queue.prune(50)
     assert queue.execute("select count(distinct t.entry) from queue_term t") == [(270,)]
+
+
+def test_M4_who_prunes_less_than_one_message_has_in_the_index_goes_on_all_the_same(queue: Session) -> None:
+    queue.define("job", filter_index=True)
+    queue.push_many("job", [{"key": f"{n:02}", "payload": {"n": n, "m": n}} for n in range(20)])
+    queue.remove("job", "10")
+    for _ in range(20):
+        queue.prune(2)
+    assert queue.execute("select count(distinct t.entry) from queue_term t") == [(19,)]
 
 
 @pytest.mark.long

@@ -70,6 +70,16 @@ def test_the_body_is_static_sql(routine: Routine) -> None:
 
 
 @each_routine
+def test_names_are_sorted_alike_in_every_database(routine: Routine) -> None:
+    # columns have the collation C; what comes out of an array or JSON has that of the database
+    arrays = r"(?:unnest|jsonb_\w+_(?:text|keys))\([^()]*\)(?: with ordinality)? (\w+) \((\w+)"
+    made = re.findall(arrays, routine.code)
+    named = [rf"{alias}\.{column}" for alias, column in made if column not in {"entry", "slot", "part"}]
+    order = rf"order by (?:[^;)]*, )?(?:{'|'.join(named)})\b(?! collate)"
+    assert not named or not re.findall(order, routine.code)
+
+
+@each_routine
 def test_names_say_what_is_a_parameter_and_what_a_variable(routine: Routine) -> None:
     assert [name for name, out in routine.parameters if out == name.startswith(("in_", "v_"))] == []
     # i is the counter of a loop

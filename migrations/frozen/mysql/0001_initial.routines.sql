@@ -7831,7 +7831,7 @@ begin
             set v_low = -9223372036854775808, v_high = v_low; -- the end: from the beginning again
         end if;
     end while;
-    set @pyqueue_terms = v_high;
+    set @pyqueue_terms = v_high + 1; -- a message goes with all its rows
 end;
 --;
 -- calls: _queue_boolean, _queue_forget_terms, _queue_index

@@ -262,7 +262,8 @@ begin
         perform _queue_fail('PQ002', in_name, in_options::text, 'must be a JSON object');
     end if;
     if in_options - in_allowed <> '{}' then
-        select k.name into v_unknown from jsonb_object_keys(in_options - in_allowed) k (name) order by k.name limit 1;
+        select k.name into v_unknown from jsonb_object_keys(in_options - in_allowed) k (name)
+        order by k.name collate "C" limit 1;
         perform _queue_fail('PQ002', in_name, v_unknown, 'unknown, allowed are '
             || coalesce(nullif(array_to_string(in_allowed, ', '), ''), 'none'));
     end if;
@@ -637,7 +638,7 @@ begin
     from jsonb_each_text(in_shape) f (name, type)
     where jsonb_typeof(in_payload -> f.name) is distinct from replace(f.type, 'integer', 'number')
         or f.type = 'integer' and (in_payload -> f.name)::numeric % 1 <> 0
-    order by f.name limit 1;
+    order by f.name collate "C" limit 1;
     return case when found then format('must have %s as %s, as payload_shape of its kind says',
         to_json(left(v_field.name, 40)), v_field.type) end;
 end $$;
@@ -4339,7 +4340,7 @@ begin
         where not exists (select from queue_kind k where k.p_kind = n.kind and k.semaphores))
     then
         insert into queue_kind as k (p_kind, semaphores)
-        select n.kind, true from unnest(v_kinds) n (kind) order by 1
+        select n.kind, true from unnest(v_kinds) n (kind) order by n.kind collate "C"
         on conflict on constraint queue_kind_pkey do update set semaphores = true where not k.semaphores;
     end if;
     return v_names;
@@ -5885,7 +5886,7 @@ begin
         where coalesce((
             select r.ended_at from queue_dedup r where r.p_kind = t.p_kind and r.p_key = v_key) <= v_now - (
             select (k.dedup_seconds * 1000000)::bigint from queue_kind k where k.p_kind = t.p_kind), true)
-        order by t.p_kind
+        order by t.p_kind collate "C"
         on conflict on constraint delayed_queue_pkey do nothing
         returning q.entry)
     select coalesce(array_agg(i.entry), '{}') into v_made from i;
@@ -5946,7 +5947,7 @@ begin
         from unnest(v_kinds) t (p_kind) left join lateral ( -- OFFSET: ADR 13
             select o.entry, o.scheduled_at from delayed_queue o
                 where o.p_kind = t.p_kind and o.p_key = v_key offset 0) q on true
-        order by t.p_kind;
+        order by t.p_kind collate "C";
 end $$;
 --;
 comment on function queue_publish(text, text, jsonb, jsonb) is
@@ -6653,7 +6654,7 @@ begin
     if v_bad is not null then
         perform _queue_fail('PQ002', 'events', v_bad, 'must be pushed, replaced, acked, popped, moved, dead, removed');
     end if;
-    return (select string_agg(distinct e.event, ',' order by e.event)
+    return (select string_agg(distinct e.event collate "C", ',' order by e.event collate "C")
         from jsonb_array_elements_text(in_options -> 'events') e (event));
 end $$;
 --;
@@ -6755,16 +6756,16 @@ begin
         if v_rows = 0 and v_known > v_reader.position + 1000 then
             update queue_reader r set looked = v_known where r.reader = in_reader and r.events = v_reader.events;
         end if;
-        if random() < 0.01 then
-            perform _queue_prune_by_the_way(l.p_kind, queue_now(), 1000::bigint)
-            from (select o.p_kind from queue_log o order by o.position limit 1) l;
-        end if;
     end if;
     -- after the rows: what was pruned before they were read is noted by now
     v_missed := _queue_log_missed(v_reader);
     if v_missed is not null then
         perform _queue_fail('PQ004', 'reader', in_reader,
             format('has missed what was pruned, ack %s to go on', v_missed));
+    end if;
+    if v_known is not null and random() < 0.01 then -- at the end: an error would undo it
+        perform _queue_prune_by_the_way(l.p_kind, queue_now(), 1000::bigint)
+        from (select o.p_kind from queue_log o order by o.position limit 1) l;
     end if;
 end $$;
 --;
@@ -7125,7 +7126,7 @@ begin
         v_high := v_low;
     end loop;
     if v_high is not null then
-        perform set_config(v_name, v_high::text, false);
+        perform set_config(v_name, (v_high + 1)::text, false); -- a message goes with all its rows
     end if;
     return v_pruned;
 end $$;

@@ -36,5 +36,5 @@ begin
             set v_low = -9223372036854775808, v_high = v_low; -- the end: from the beginning again
         end if;
     end while;
-    set @pyqueue_terms = v_high;
+    set @pyqueue_terms = v_high + 1; -- a message goes with all its rows
 end;

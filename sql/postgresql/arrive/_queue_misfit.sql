@@ -11,7 +11,7 @@ begin
     from jsonb_each_text(in_shape) f (name, type)
     where jsonb_typeof(in_payload -> f.name) is distinct from replace(f.type, 'integer', 'number')
         or f.type = 'integer' and (in_payload -> f.name)::numeric % 1 <> 0
-    order by f.name limit 1;
+    order by f.name collate "C" limit 1;
     return case when found then format('must have %s as %s, as payload_shape of its kind says',
         to_json(left(v_field.name, 40)), v_field.type) end;
 end $$;

@@ -10,7 +10,8 @@ begin
         perform _queue_fail('PQ002', in_name, in_options::text, 'must be a JSON object');
     end if;
     if in_options - in_allowed <> '{}' then
-        select k.name into v_unknown from jsonb_object_keys(in_options - in_allowed) k (name) order by k.name limit 1;
+        select k.name into v_unknown from jsonb_object_keys(in_options - in_allowed) k (name)
+        order by k.name collate "C" limit 1;
         perform _queue_fail('PQ002', in_name, v_unknown, 'unknown, allowed are '
             || coalesce(nullif(array_to_string(in_allowed, ', '), ''), 'none'));
     end if;

@@ -30,7 +30,7 @@ begin
         v_high := v_low;
     end loop;
     if v_high is not null then
-        perform set_config(v_name, v_high::text, false);
+        perform set_config(v_name, (v_high + 1)::text, false); -- a message goes with all its rows
     end if;
     return v_pruned;
 end $$;

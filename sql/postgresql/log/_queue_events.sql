@@ -15,7 +15,7 @@ begin
     if v_bad is not null then
         perform _queue_fail('PQ002', 'events', v_bad, 'must be pushed, replaced, acked, popped, moved, dead, removed');
     end if;
-    return (select string_agg(distinct e.event, ',' order by e.event)
+    return (select string_agg(distinct e.event collate "C", ',' order by e.event collate "C")
         from jsonb_array_elements_text(in_options -> 'events') e (event));
 end $$;
 

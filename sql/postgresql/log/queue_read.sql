@@ -27,16 +27,16 @@ begin
         if v_rows = 0 and v_known > v_reader.position + 1000 then
             update queue_reader r set looked = v_known where r.reader = in_reader and r.events = v_reader.events;
         end if;
-        if random() < 0.01 then
-            perform _queue_prune_by_the_way(l.p_kind, queue_now(), 1000::bigint)
-            from (select o.p_kind from queue_log o order by o.position limit 1) l;
-        end if;
     end if;
     -- after the rows: what was pruned before they were read is noted by now
     v_missed := _queue_log_missed(v_reader);
     if v_missed is not null then
         perform _queue_fail('PQ004', 'reader', in_reader,
             format('has missed what was pruned, ack %s to go on', v_missed));
+    end if;
+    if v_known is not null and random() < 0.01 then -- at the end: an error would undo it
+        perform _queue_prune_by_the_way(l.p_kind, queue_now(), 1000::bigint)
+        from (select o.p_kind from queue_log o order by o.position limit 1) l;
     end if;
 end $$;
 

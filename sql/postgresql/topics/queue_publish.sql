@@ -57,7 +57,7 @@ begin
         where coalesce((
             select r.ended_at from queue_dedup r where r.p_kind = t.p_kind and r.p_key = v_key) <= v_now - (
             select (k.dedup_seconds * 1000000)::bigint from queue_kind k where k.p_kind = t.p_kind), true)
-        order by t.p_kind
+        order by t.p_kind collate "C"
         on conflict on constraint delayed_queue_pkey do nothing
         returning q.entry)
     select coalesce(array_agg(i.entry), '{}') into v_made from i;
@@ -118,7 +118,7 @@ begin
         from unnest(v_kinds) t (p_kind) left join lateral ( -- OFFSET: ADR 13
             select o.entry, o.scheduled_at from delayed_queue o
                 where o.p_kind = t.p_kind and o.p_key = v_key offset 0) q on true
-        order by t.p_kind;
+        order by t.p_kind collate "C";
 end $$;
 
 comment on function queue_publish(text, text, jsonb, jsonb) is

@@ -24,7 +24,7 @@ begin
         where not exists (select from queue_kind k where k.p_kind = n.kind and k.semaphores))
     then
         insert into queue_kind as k (p_kind, semaphores)
-        select n.kind, true from unnest(v_kinds) n (kind) order by 1
+        select n.kind, true from unnest(v_kinds) n (kind) order by n.kind collate "C"
         on conflict on constraint queue_kind_pkey do update set semaphores = true where not k.semaphores;
     end if;
     return v_names;
