@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+import json
+from dataclasses import dataclass, field
 from typing import Any, Literal
 
 from pyqueue_sql.models import Message
@@ -12,10 +13,21 @@ from pyqueue_sql.worker.handler import Handler
 
 @dataclass(frozen=True, slots=True)
 class Settlement:
-    """A call that settles a delivery, without its receipt."""
+    """A call that settles a delivery, without its receipt.
+
+    Raises:
+        ValueError: its options can't be written.
+    """
 
     verb: Literal["ack", "nack", "move"]
     options: dict[str, Any]
+    group: str = field(init=False)
+    """The same for all that one call can settle."""
+
+    def __post_init__(self) -> None:
+        # an ack and a nack are the same for all messages of a call; a move says all of each
+        options = json.dumps(self.options, default=str) if self.verb != "move" and self.options else ""
+        object.__setattr__(self, "group", self.verb + options)
 
 
 ACK = Settlement("ack", {})

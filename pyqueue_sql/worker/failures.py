@@ -75,7 +75,7 @@ def _said(error: BaseException) -> str:
     """Return the name and the message, and those of the exceptions of a group."""
     try:
         message = str(error)
-    except Exception:
+    except BaseException:  # out of here it would end what runs handlers
         message = ""
     if len(message) > MESSAGE_CHARACTERS:
         message = f"{message[:MESSAGE_CHARACTERS]}…"

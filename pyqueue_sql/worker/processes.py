@@ -24,6 +24,7 @@ from pyqueue_sql.worker.aio import AsyncWorker
 from pyqueue_sql.worker.handlers import Handlers
 from pyqueue_sql.worker.link import log
 from pyqueue_sql.worker.pace import Backoff
+from pyqueue_sql.worker.running import CANCEL_SECONDS
 from pyqueue_sql.worker.settings import WorkerOptions
 
 SIGNALS = (signal.SIGTERM, signal.SIGINT)
@@ -37,6 +38,30 @@ HURRY = signal.SIGUSR1
 process and to the one that started them, which sends it on."""
 KILL_SECONDS = 15.0
 """A process that should have ended so long ago is killed."""
+
+
+def run(worker: AsyncWorker) -> None:
+    """Run a worker in an event loop of its own, and leave there what doesn't end when it is cancelled.
+
+    `asyncio.run` would wait for that: for a coroutine that takes no notice, and for threads of `to_thread`.
+    """
+    loop = asyncio.new_event_loop()
+    try:
+        asyncio.set_event_loop(loop)
+        loop.run_until_complete(until_stopped(worker))
+    finally:
+        loop.run_until_complete(_end_others())
+        asyncio.set_event_loop(None)
+        loop.close()
+
+
+async def _end_others() -> None:
+    others = asyncio.all_tasks() - {asyncio.current_task()}
+    for one in others:
+        one.cancel()
+    if others:
+        await asyncio.wait(others, timeout=CANCEL_SECONDS)
+    await asyncio.get_running_loop().shutdown_asyncgens()
 
 
 async def until_stopped(worker: AsyncWorker) -> None:
@@ -106,7 +131,7 @@ def _child(start: Start, number: int) -> None:
     if name := options.get("name"):
         options["name"] = f"{name}-{number}"
     worker = AsyncWorker(start.url, start.handlers, **options)
-    asyncio.run(until_stopped(worker))
+    run(worker)
     if worker.is_stopped:
         sys.exit(STOPPED)
 

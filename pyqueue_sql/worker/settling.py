@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
 from types import TracebackType
@@ -59,9 +58,7 @@ class Concluding:
 
 
 def _result(answer: Any) -> Settlement:
-    result = plain(answer)
-    json.dumps(result)  # here, not where it is settled with others: Python writes no number of 4,301 digits
-    return Settlement("ack", {"result": result})
+    return Settlement("ack", {"result": plain(answer)})
 
 
 def settlement(said: BaseException, failure: Failure | None) -> Settlement:
@@ -123,13 +120,9 @@ def groups(deliveries: Iterable[Delivery]) -> list[Group]:
         said = one.settlement
         if said is None:
             continue
-        # an ack and a nack are the same for all messages of a call; a move says all of each
-        name = said.verb
-        if said.verb != "move" and said.options:
-            name += json.dumps(said.options, default=str)
-        group = found.get(name)
+        group = found.get(said.group)
         if group is None:
-            group = found[name] = Group(said, [])
+            group = found[said.group] = Group(said, [])
         group.deliveries.append(one)
     return list(found.values())
 

@@ -2,14 +2,13 @@
 
 from __future__ import annotations
 
-import asyncio
 import threading
 from collections.abc import Callable
 from typing import Unpack
 
 from pyqueue_sql.worker.aio import AsyncWorker
 from pyqueue_sql.worker.handlers import Handlers
-from pyqueue_sql.worker.processes import Start, supervise, until_stopped
+from pyqueue_sql.worker.processes import Start, run, supervise
 from pyqueue_sql.worker.settings import WorkerOptions
 
 
@@ -51,7 +50,7 @@ class Worker:
     def run(self) -> None:
         """Work until `stop`, or until it is done; raises what `AsyncWorker.run` does."""
         if self._start is None:
-            asyncio.run(until_stopped(self._worker))
+            run(self._worker)
         else:
             supervise(self._processes, self._start, self._stops)
 

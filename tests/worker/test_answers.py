@@ -326,12 +326,23 @@ def test_what_cannot_be_kept_of_an_answer_is_a_failed_attempt(queue: Session, wo
         "move": Move("next", payload=circle),
         "reject": Reject(ValueError("no")),  # pyright: ignore[reportArgumentType]
         "retry": Retry(ValueError("later")),  # pyright: ignore[reportArgumentType]
+        "snooze": Snooze(circle),  # pyright: ignore[reportArgumentType]
         "right": [1],
     }
 
+    class MuteError(Exception):
+        def __str__(self) -> str:
+            raise SystemExit
+
+    raised: dict[str, type[BaseException]] = {
+        "interrupt": KeyboardInterrupt,
+        "exit": GeneratorExit,
+        "mute": MuteError,
+    }
+
     def answer(message: Message) -> Any:
-        if message.key in ("interrupt", "exit"):
-            raise KeyboardInterrupt if message.key == "interrupt" else GeneratorExit
+        if message.key in raised:
+            raise raised[message.key]
         return answers[message.key]
 
     handlers.on("work", keep_result=True)(answer)
@@ -341,7 +352,7 @@ def test_what_cannot_be_kept_of_an_answer_is_a_failed_attempt(queue: Session, wo
         return answer(message)
 
     queue.define("coroutines", history_seconds=3600, max_attempts=1)
-    for key in (*answers, "interrupt", "exit"):
+    for key in (*answers, *raised):
         queue.push("coroutines", key)
         queue.push("work", key)
     workers.drain(handlers, concurrency=1)
@@ -351,6 +362,8 @@ def test_what_cannot_be_kept_of_an_answer_is_a_failed_attempt(queue: Session, wo
         "move": "InvalidPayload: no JSON can be made of it",
         "reject": "no",
         "retry": "later",
+        "snooze": "ValueError: Circular reference",
+        "mute": f"{__name__}.{MuteError.__qualname__}",
         "interrupt": "KeyboardInterrupt",
         "exit": "GeneratorExit",
     }

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import contextlib
 import logging
 import threading
 import time
@@ -199,6 +200,35 @@ def test_a_coroutine_that_is_cancelled_holds_its_message_until_it_has_ended(
     worker.join()
     assert found == ["reserved"]
     assert [(one.state, one.attempts) for one in queue.peek("mail")] == [("ready", 0)]
+
+
+def test_it_does_not_wait_for_what_takes_no_notice_of_its_end(queue: Session, workers: Workers) -> None:
+    """And what it held is given back."""
+    handlers, go, began = Handlers(), threading.Event(), list[str]()
+
+    @handlers.on("deaf")
+    async def deaf(message: Message) -> None:
+        began.append(message.kind)
+        while not go.is_set():
+            with contextlib.suppress(asyncio.CancelledError):
+                await asyncio.sleep(LONG_SECONDS)
+
+    @handlers.on("in a thread")
+    async def in_a_thread(message: Message) -> None:
+        began.append(message.kind)
+        await asyncio.to_thread(go.wait, PATIENCE_SECONDS)
+
+    for kind in handlers:
+        queue.push(kind, "a")
+    worker = workers.start(handlers, concurrency=2)
+    until(lambda: len(began) == 2)
+    worker.stop()
+    worker.stop()
+    try:
+        worker.join(SOON_SECONDS)
+    finally:
+        go.set()
+    assert [(one.state, one.attempts) for kind in handlers for one in queue.peek(kind)] == [("ready", 0)] * 2
 
 
 def test_an_end_in_the_middle_of_a_settlement_waits_for_it(
