@@ -15,7 +15,6 @@ import json
 import math
 import re
 from collections.abc import Callable, Sequence
-from datetime import UTC, datetime
 from decimal import Decimal
 from typing import Any, Final, NamedTuple, TypeAlias, cast
 
@@ -41,6 +40,8 @@ _COLUMNS = {
     "number": "{0}::float8 as {0}",
     "timestamp": "(extract(epoch from {0}) * 1000000)::bigint as {0}",
 }
+_COLUMNS_OF_MYSQL = {"timestamp": "timestampdiff(microsecond, '1970-01-01', {0}) as {0}"}
+"""Of a view: a routine's are what it answers."""
 _BITS = {"integer": 31, "bigint": 63}
 _ROWS = 2**64 - 1
 """As many as MySQL can be asked for: there no limit has no other name."""
@@ -61,7 +62,8 @@ def postgresql_text(what: Shape, style: str = "format") -> str:
 def mysql_text(what: Shape, style: str = "format") -> str:
     """Return the statement for a driver of MariaDB and MySQL."""
     if isinstance(what, Relation):
-        return _styled(_select(", ".join(column.name for column in what.columns), what, "%s", "`"), style)
+        names = (_COLUMNS_OF_MYSQL.get(column.type, "{0}").format(column.name) for column in what.columns)
+        return _styled(_select(", ".join(names), what, "%s", "`"), style)
     # not as the drivers quote bytes: that depends on their settings and on the sql_mode
     given = ["from_base64(%s)" if one.type == "bytes" else "%s" for one in what.arguments]
     given += ["null"] * what.defaults
@@ -185,19 +187,14 @@ def _number(name: str, type_: str, value: Any) -> Any:
     return value
 
 
-def _to_aware(value: datetime) -> datetime:
-    return value.replace(tzinfo=UTC)
-
-
 _CONVERSIONS: dict[str, Callable[[Any], Any]] = {
     "json": json.loads,
     "bytes": bytes,
     "number": float,
     "count": int,
     "boolean": bool,
+    "timestamp": to_datetime,
 }
-_OF_POSTGRESQL = {**_CONVERSIONS, "timestamp": to_datetime}
-_OF_MYSQL = {**_CONVERSIONS, "timestamp": _to_aware}
 
 
 def postgresql_rows(what: Shape, rows: Sequence[Sequence[Any]]) -> list[Row]:
@@ -221,9 +218,7 @@ def postgresql_rows(what: Shape, rows: Sequence[Sequence[Any]]) -> list[Row]:
 
 @functools.cache
 def _conversions(columns: tuple[Column, ...]) -> list[tuple[int, Callable[[Any], Any]]]:
-    return [
-        (place, _OF_POSTGRESQL[one.type]) for place, one in enumerate(columns) if one.type in _OF_POSTGRESQL
-    ]
+    return [(place, _CONVERSIONS[one.type]) for place, one in enumerate(columns) if one.type in _CONVERSIONS]
 
 
 def mysql_rows(what: Shape, description: Sequence[Sequence[Any]], rows: Sequence[Row]) -> list[Row]:
@@ -249,7 +244,9 @@ def _converter(columns: tuple[Column, ...], names: tuple[str, ...]) -> Callable[
             f"the answer has no column {', '.join(missing)}: is the queue there as new as this?"
         )
     order = [-1 if one.type == "absent" else names.index(one.name) for one in columns]
-    conversions = [(place, _OF_MYSQL[one.type]) for place, one in enumerate(columns) if one.type in _OF_MYSQL]
+    conversions = [
+        (place, _CONVERSIONS[one.type]) for place, one in enumerate(columns) if one.type in _CONVERSIONS
+    ]
 
     def convert(row: Row) -> Row:
         row = (*row, None)

@@ -13,6 +13,7 @@ from typing import Any, NamedTuple, NoReturn, TypeAlias
 
 from psycopg.errors import DuplicatePreparedStatement, InvalidSqlStatementName
 from psycopg.pq import TransactionStatus
+from psycopg.raw_cursor import RawCursorMixin
 from psycopg.rows import tuple_row
 
 from pyqueue_sql.calls import dialect, through_mysql
@@ -43,7 +44,7 @@ class Way(NamedTuple):
 def _psycopg(connection: Any, call: Call[Any]) -> Rows:
     # not execute() of the connection: its rows are whatever the caller wants them to be
     cursor = connection.cursor(row_factory=tuple_row)
-    given = dialect.postgresql_text(call.what), dialect.postgresql_params(call)
+    given = _for_psycopg(cursor, call)
     try:
         cursor.execute(*given)
     except _OF_ANOTHER:
@@ -51,6 +52,11 @@ def _psycopg(connection: Any, call: Call[Any]) -> Rows:
             raise
         cursor.execute(*given)
     return dialect.postgresql_rows(call.what, cursor.fetchall())
+
+
+def _for_psycopg(cursor: Any, call: Call[Any]) -> tuple[str, tuple[object, ...]]:
+    style = "numeric_dollar" if isinstance(cursor, RawCursorMixin) else "format"
+    return dialect.postgresql_text(call.what, style), dialect.postgresql_params(call)
 
 
 def _goes_on_unprepared(connection: Any) -> bool:
@@ -93,7 +99,7 @@ def _django(connection: Any, call: Call[Any]) -> Rows:
 
 async def _async_psycopg(connection: Any, call: Call[Any]) -> Rows:
     cursor = connection.cursor(row_factory=tuple_row)
-    given = dialect.postgresql_text(call.what), dialect.postgresql_params(call)
+    given = _for_psycopg(cursor, call)
     try:
         await cursor.execute(*given)
     except _OF_ANOTHER:

@@ -14,7 +14,8 @@ import psycopg
 import pymysql
 import pytest
 from psycopg.rows import dict_row
-from pymysql.constants import CLIENT
+from pymysql.constants import CLIENT, FIELD_TYPE
+from pymysql.converters import conversions
 
 import pyqueue_sql
 from pyqueue_sql import (
@@ -31,6 +32,7 @@ from pyqueue_sql import (
     Refused,
 )
 from pyqueue_sql.calls.connect import mysql_settings
+from pyqueue_sql.models import to_datetime
 from tests.conformance.fixtures import Connect, clock, connect, harness, queue
 from tests.conformance.harness import Clock, Harness
 from tests.rules import each
@@ -289,14 +291,38 @@ def test_the_transaction_is_the_callers(queue: Queue, connect: Connect):
     assert [message.key for message in queue.peek("a")] == ["l"]
 
 
-def test_the_callers_rows_and_cursors_of_psycopg_do_not_matter(database_url: str):
-    with psycopg.connect(database_url, autocommit=True, cursor_factory=psycopg.ClientCursor) as connection:
+@pytest.mark.parametrize("cursors", [psycopg.ClientCursor, psycopg.RawCursor])
+def test_the_callers_rows_and_cursors_of_psycopg_do_not_matter(
+    database_url: str, cursors: type[psycopg.Cursor[Any]]
+):
+    with psycopg.connect(database_url, autocommit=True, cursor_factory=cursors) as connection:
         connection.row_factory = dict_row  # pyright: ignore[reportAttributeAccessIssue]
         queue = Queue(connection)
         queue.push("a", "k%s", {"%": 1}, delay_seconds=0)
         (message,) = queue.reserve("a", "w", 2, timeout_seconds=1.5)
         assert (message.key, message.payload) == ("k%s", {"%": 1})
         assert queue.extend(message.receipt or "", 2).outcome == "extended"
+
+
+def test_nor_do_the_cursors_of_coroutines(database_url: str):
+    async def push() -> str:
+        async with await psycopg.AsyncConnection.connect(
+            database_url, autocommit=True, cursor_factory=psycopg.AsyncRawCursor
+        ) as connection:
+            return (await AsyncQueue(connection).push("a", "k", {"%": 1})).outcome
+
+    assert asyncio.run(push()) == "created"
+
+
+@pytest.mark.servers("mariadb", "mysql")
+def test_what_the_caller_makes_of_times_and_decimals_does_not_matter(harness: Harness):
+    made = dict.fromkeys((FIELD_TYPE.DATETIME, FIELD_TYPE.TIMESTAMP, FIELD_TYPE.NEWDECIMAL), str)
+    settings = {**mysql_settings(harness.url), "conv": {**conversions, **made}}
+    with pymysql.connect(**settings, autocommit=True) as connection:
+        queue = Queue(connection)
+        due = queue.push("a", "k", delay_seconds=60).scheduled_at
+        (stats,) = queue.stats()
+        assert (stats.next_at, stats.scheduled, stats.paused) == (to_datetime(due or 0), 1, False)
 
 
 @pytest.mark.servers("mariadb", "mysql")
