@@ -197,7 +197,7 @@ def test_rows_become_what_postgresql_answers():
     what = call.stats(None).what
     names = [column.name for column in what.columns]
     given = dict.fromkeys(names, Decimal(3))
-    row = {**given, "p_kind": "a", "paused": 1, "next_at": datetime(2026, 1, 2, 3, 4, 5, 6)}
+    row = {**given, "p_kind": "a", "paused": 1, "next_at": 1_767_323_045_000_006}
     (found,) = call.stats(None).result(dialect.mysql_rows(what, described(*names), [tuple(row.values())]))
     assert (found.kind, found.paused, found.ready, found.oldest_ready_seconds) == ("a", True, 3, 3.0)
     assert (type(found.ready), type(found.oldest_ready_seconds)) == (int, float)
