@@ -158,6 +158,19 @@ def test_D6_members_of_a_batch_are_of_several_groups(queue: Session) -> None:
         assert stands(queue, f"h{len(options)}")[1] == 2
 
 
+def test_D6_a_batch_of_acks_has_members_behind_what_is_none(queue: Session) -> None:
+    queue.group("g", "next", {}, members=2)
+    for key in "abcde":
+        queue.push("check", key, group="g" if key in "bd" else None)
+    queue.push("check", "f", route=["load"])
+    held = queue.reserve("check", None, 10)
+    assert outcomes(queue.ack_many(receipts(held[:2]))) == ["acked", "acked"]
+    assert stands(queue) == ("open", 2, 1, 0)
+    queue.next(receipts(held[2:]), "check")
+    assert stands(queue) == ("done", 2, 2, 0)
+    assert keys(queue.peek("load")) == ["f"]
+
+
 def test_D6_a_member_is_done_at_the_end_of_its_route(queue: Session) -> None:
     queue.group("g", "next")
     queue.push("first", "a", 1, group="g", route=["second"])

@@ -47,7 +47,7 @@ begin
         if v_to_kind is null then
             set v_outcome = 'acked';
             call _queue_end(v_entry, 'acked', null, in_now);
-            set v_members = concat_ws(',', v_members, v_member);
+            set v_members = nullif(concat_ws(',', v_members, v_member), '');
         else
             call _queue_move(v_entry, v_secret, v_to_kind, v_move, in_now, v_outcome);
         end if;
@@ -57,7 +57,7 @@ begin
             where h.p_kind = v_kind and h.finished_at = in_now and h.entry = v_entry;
         end if;
     end each;
-    if v_members <> '' then
+    if v_members is not null then
         call _queue_members_end(concat('[', v_members, ']'), 'acked', json_extract(in_options, '$.result'), in_now);
     end if;
 end;
