@@ -13,6 +13,8 @@ from typing import TYPE_CHECKING, Any
 import psycopg
 from psycopg import sql
 
+from pyqueue_sql.calls import dialect
+
 if TYPE_CHECKING:
     from pyqueue_sql.calls.client import Queue
     from pyqueue_sql.models import Listening
@@ -209,5 +211,17 @@ class Waiter:
         self._task.cancel()
         with contextlib.suppress(Exception):
             number = self._link.thread_id()
-            if number is not None:
-                await other.call(lambda queue: queue.connection.kill(number))
+            if number is not None and not await other.call(lambda queue: _kill(queue, number)):
+                self._link.abandon()
+
+
+def _kill(queue: Queue[Any], number: int) -> bool:
+    """End a session; returns False where this login may not: what waits there runs as the queue's owner."""
+    try:
+        queue.connection.kill(number)
+    except Exception as error:
+        said = dialect.failure(error)
+        if said is None or said.lost:
+            raise
+        return False
+    return True

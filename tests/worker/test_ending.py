@@ -15,6 +15,7 @@ from pyqueue_sql import Message, Outcome, Queue
 from pyqueue_sql.calls.connect import ConnectionFailed
 from pyqueue_sql.worker import AsyncContext, AsyncWorker, Context, Handlers, Worker, engine
 from pyqueue_sql.worker.board import Board
+from tests.doctor.logins import Watched, kept, watched
 from tests.faults.proxy import proxy
 from tests.worker.helpers import LONG_SECONDS, PATIENCE_SECONDS, Running, end_others, others, until
 
@@ -24,6 +25,8 @@ if TYPE_CHECKING:
     from pyqueue_sql.worker.delivery import Delivery
     from tests.conformance.harness import Session
     from tests.worker.helpers import Workers
+
+__all__ = ["kept", "watched"]
 
 SOON_SECONDS = 15.0
 """Far above what an end takes on a busy machine."""
@@ -98,6 +101,23 @@ def test_one_that_is_stopped_as_it_registers_takes_that_back(
     running.stop()
     running.join(SOON_SECONDS)
     assert queue.workers() == []
+
+
+@pytest.mark.servers("mariadb", "mysql")
+def test_a_login_that_may_not_end_what_waits_for_it_hangs_up(
+    watched: Watched, caplog: pytest.LogCaptureFixture
+) -> None:
+    """What waits in the server runs as the owner of the queue."""
+    handlers = Handlers()
+    handlers.on("nothing")(lambda _: None)
+    threads = set(threading.enumerate())
+    running = Running(Worker(watched.logins["queue_consumer"], handlers, upkeep=False))
+    waiting = "select 1 from information_schema.processlist where db = database() and state = 'User sleep'"
+    until(lambda: watched.execute(waiting))
+    running.stop()
+    running.join(SOON_SECONDS)
+    assert [one.message for one in caplog.records if one.levelno >= logging.WARNING] == []
+    until(lambda: set(threading.enumerate()) <= threads, SOON_SECONDS)
 
 
 def test_no_handler_begins_after_the_second_stop(
