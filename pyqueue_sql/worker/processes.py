@@ -112,6 +112,11 @@ class Start:
     options: WorkerOptions
     initialize: Callable[[], object] | None
 
+    @property
+    def may_end(self) -> bool:
+        """Whether a process comes to its end by itself."""
+        return self.options.get("drain", False) or self.options.get("max_messages") is not None
+
     def __post_init__(self) -> None:
         try:
             pickle.dumps((self.handlers, self.initialize))
@@ -188,14 +193,14 @@ def _look_after(place: _Place, start: Start, stopped_at: float | None) -> None:
         process.join()
         place.process = None
         status = process.exitcode
-        if status != 0 and stopped_at is None:
+        place.is_done = status == 0 and start.may_end
+        if not place.is_done and stopped_at is None:
             if now - place.started > SOUND_SECONDS:
                 place.backoff.reset()
             pause = place.backoff.pause()
             place.start_at = now + pause
             fields = {"child": place.number, "status": status, "seconds": round(pause, 3)}
             log.error("a process died; another one will be started", extra=fields)
-        place.is_done = status == 0
     if stopped_at is not None:
         place.is_done = True
     if not place.is_done and now >= place.start_at:

@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+import os
+import traceback
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
 from types import TracebackType
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, NoReturn
 
 from pyqueue_sql.errors import InvalidReceipt, QueueError
 from pyqueue_sql.worker.answers import Answer, Move, Reject, Retry, Snooze
@@ -35,11 +37,14 @@ class Concluding:
         self.answer: Any = None
 
     def __enter__(self) -> Concluding:
+        self._process = os.getpid()
         return self
 
     def __exit__(
         self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
     ) -> bool:
+        if os.getpid() != self._process:
+            _leave(error)
         if error is not None and self._passes(error):
             return False
         try:
@@ -55,6 +60,16 @@ class Concluding:
         if error is not None and not isinstance(error, Answer):
             delivery.failure = Failure.of(error, self._url)
         return settlement(self.answer if error is None else error, delivery.failure)
+
+
+def _leave(error: BaseException | None) -> NoReturn:
+    """End a process that a handler forked and let come back: it would go on as another worker, with the same
+    messages and the same connections."""
+    status = error.code if isinstance(error, SystemExit) else error
+    if status is not None and not isinstance(status, int):
+        traceback.print_exception(error)
+        status = 1
+    os._exit(status or 0)
 
 
 def _result(answer: Any) -> Settlement:

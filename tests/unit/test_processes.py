@@ -38,10 +38,10 @@ class Child:
 class Place:
     """The place of a process, at a time that the test sets."""
 
-    def __init__(self, monkeypatch: pytest.MonkeyPatch) -> None:
+    def __init__(self, monkeypatch: pytest.MonkeyPatch, drain: bool) -> None:
         self.now = 1000.0
         self.place = processes._Place(1)  # pyright: ignore[reportPrivateUsage]
-        self._start = Start("", Handlers(), {"grace_seconds": GRACE_SECONDS}, None)
+        self._start = Start("", Handlers(), {"grace_seconds": GRACE_SECONDS, "drain": drain}, None)
         monkeypatch.setattr(processes, "time", SimpleNamespace(monotonic=lambda: self.now))
         context = SimpleNamespace(Process=Child)
         monkeypatch.setattr(multiprocessing, "get_context", lambda _: context)
@@ -63,7 +63,7 @@ class Place:
 
 @pytest.fixture
 def place(monkeypatch: pytest.MonkeyPatch) -> Place:
-    return Place(monkeypatch)
+    return Place(monkeypatch, drain=False)
 
 
 def test_one_that_dies_again_and_again_is_started_later_each_time(place: Place) -> None:
@@ -74,9 +74,14 @@ def test_one_that_dies_again_and_again_is_started_later_each_time(place: Place) 
     assert 0.1 <= place.dies() <= 1.01, "it was sound for a while"
 
 
-def test_one_that_is_done_is_not_started_again(place: Place) -> None:
+def test_one_that_is_done_is_not_started_again(monkeypatch: pytest.MonkeyPatch) -> None:
+    place = Place(monkeypatch, drain=True)
     assert place.dies(0) > 59
     assert place.place.is_done
+
+
+def test_one_that_a_handler_has_ended_is_not_done(place: Place) -> None:
+    assert 0.1 <= place.dies(0) <= 1.01
 
 
 def test_one_that_died_while_all_end_is_not_started_again(place: Place) -> None:

@@ -4,7 +4,9 @@ from __future__ import annotations
 
 import asyncio
 import logging
+import os
 import signal
+import sys
 import threading
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
@@ -373,6 +375,40 @@ def test_what_cannot_be_kept_of_an_answer_is_a_failed_attempt(queue: Session, wo
         why = {key: one.errors[0]["error"] for key, one in ended.items()}
         assert why.keys() == says.keys()
         assert {key for key in says if not why[key].startswith(says[key])} == set()
+
+
+def status(child: int) -> int:
+    """Return the status of a process that ends soon, and kill one that doesn't."""
+    try:
+        _, found = until(lambda: ended if (ended := os.waitpid(child, os.WNOHANG))[0] else None, 10)
+    except AssertionError:
+        os.kill(child, signal.SIGKILL)
+        os.waitpid(child, 0)
+        raise
+    return os.waitstatus_to_exitcode(found)
+
+
+@pytest.mark.filterwarnings("ignore:.*fork")
+@pytest.mark.parametrize("is_async", [False, True])
+def test_a_process_that_a_handler_forks_is_no_other_worker(
+    queue: Session, workers: Workers, is_async: bool
+) -> None:
+    handlers, statuses = Handlers(), dict[str, int]()
+
+    def work(message: Message) -> None:
+        if child := os.fork():
+            statuses[message.key] = status(child)
+        elif message.key == "exit":
+            sys.exit(3)  # not os._exit: it comes to where handlers are run
+
+    async def coroutine(message: Message) -> None:
+        work(message)
+
+    handlers.on("work")(coroutine if is_async else work)
+    for key in ("exit", "return"):
+        queue.push("work", key)
+    workers.drain(handlers, concurrency=1)
+    assert statuses == {"exit": 3, "return": 0}
 
 
 def test_a_payload_that_does_not_fit_is_refused_at_once(queue: Session, workers: Workers) -> None:
