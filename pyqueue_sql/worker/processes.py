@@ -48,20 +48,22 @@ def run(worker: AsyncWorker) -> None:
     loop = asyncio.new_event_loop()
     try:
         asyncio.set_event_loop(loop)
-        loop.run_until_complete(until_stopped(worker))
+        loop.run_until_complete(_alone(worker))
     finally:
-        loop.run_until_complete(_end_others())
         asyncio.set_event_loop(None)
         loop.close()
 
 
-async def _end_others() -> None:
-    others = asyncio.all_tasks() - {asyncio.current_task()}
-    for one in others:
-        one.cancel()
-    if others:
-        await asyncio.wait(others, timeout=CANCEL_SECONDS)
-    await asyncio.get_running_loop().shutdown_asyncgens()
+async def _alone(worker: AsyncWorker) -> None:
+    try:
+        await until_stopped(worker)
+    finally:
+        others = asyncio.all_tasks() - {asyncio.current_task()}
+        for one in others:
+            one.cancel()
+        if others:
+            await asyncio.wait(others, timeout=CANCEL_SECONDS)
+        await asyncio.get_running_loop().shutdown_asyncgens()
 
 
 async def until_stopped(worker: AsyncWorker) -> None:
