@@ -45,13 +45,12 @@ def run(worker: AsyncWorker) -> None:
 
     `asyncio.run` would wait for that: for a coroutine that takes no notice, and for threads of `to_thread`.
     """
-    loop = asyncio.new_event_loop()
+    runner = asyncio.Runner()
     try:
-        asyncio.set_event_loop(loop)
-        loop.run_until_complete(_alone(worker))
+        runner.run(_alone(worker))
     finally:
+        runner.get_loop().close()  # not the runner, which would wait
         asyncio.set_event_loop(None)
-        loop.close()
 
 
 async def _alone(worker: AsyncWorker) -> None:
