@@ -9,6 +9,7 @@ from types import ModuleType
 POSTGRESQL: tuple[str, ...] = (
     "bench.postgresql.push",
     "bench.postgresql.push_many",
+    "bench.options",
     "bench.postgresql.one_by_one",
     "bench.postgresql.next",
     "bench.postgresql.batches",
@@ -33,6 +34,7 @@ INNODB: tuple[str, ...] = (
     "bench.innodb.lifecycle",
     "bench.innodb.next",
     "bench.innodb.push",
+    "bench.options",
     "bench.innodb.inbox",
     "bench.innodb.redo",
     "bench.innodb.backlog",
