@@ -7,7 +7,7 @@ import traceback
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
 from types import TracebackType
-from typing import TYPE_CHECKING, Any, NoReturn
+from typing import TYPE_CHECKING, Any, NoReturn, cast
 
 from pyqueue_sql.errors import InvalidReceipt, QueueError
 from pyqueue_sql.worker.answers import Answer, Move, Reject, Retry, Snooze
@@ -55,11 +55,19 @@ class Concluding:
 
     def _settlement(self, error: BaseException | None) -> Settlement:
         delivery = self._delivery
-        if error is None and not isinstance(self.answer, Answer):
-            return ACK if not delivery.handler.keep_result else _result(self.answer)
+        said = _made(self.answer) if error is None else error
+        if error is None and not isinstance(said, Answer):
+            return ACK if not delivery.handler.keep_result else _result(said)
         if error is not None and not isinstance(error, Answer):
             delivery.failure = Failure.of(error, self._url)
-        return settlement(self.answer if error is None else error, delivery.failure)
+        return settlement(said, delivery.failure)
+
+
+def _made(answer: Any) -> Any:
+    """Return an answer for the class of one, as `raise` makes it."""
+    if isinstance(answer, type) and issubclass(answer, Answer):
+        return answer()
+    return cast("Any", answer)
 
 
 def _leave(error: BaseException | None) -> NoReturn:

@@ -237,15 +237,28 @@ def test_an_answer_is_no_failure_in_the_log(
     assert caplog.text == ""
 
 
-def test_a_retry_without_a_reason_says_that_it_was_one(queue: Session, workers: Workers) -> None:
+@pytest.mark.parametrize("answer", [Retry(), Retry])
+def test_a_retry_without_a_reason_says_that_it_was_one(
+    queue: Session, workers: Workers, answer: object
+) -> None:
     queue.define("work", backoff_seconds=3000, jitter=0)
     handlers = Handlers()
-    handlers.on("work")(lambda _: Retry())
+    handlers.on("work")(lambda _: answer)
     queue.push("work", "a")
     workers.drain(handlers)
     [message] = queue.peek("work")
     assert [one["error"] for one in message.errors] == ["Retry"]
     assert message.scheduled_at - message.scheduled_at_initially >= 3000 * 1_000_000, "by the backoff"
+
+
+def test_an_answer_that_was_not_made_is_a_failed_attempt(queue: Session, workers: Workers) -> None:
+    queue.define("work", backoff_seconds=3000)
+    handlers = Handlers()
+    handlers.on("work")(lambda _: Reject)
+    queue.push("work", "a")
+    workers.drain(handlers)
+    [message] = queue.peek("work")
+    assert "missing 1 required positional argument: 'reason'" in str(message.errors)
 
 
 def test_a_move_that_the_queue_refuses_takes_none_along(queue: Session) -> None:
