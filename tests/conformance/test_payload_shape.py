@@ -85,6 +85,16 @@ def test_A4_a_field_is_found_however_its_name_is_spelt(queue: Session) -> None:
     assert keys(queue.reserve("mail", None, 9)) == ["a"]
 
 
+@each("name", ["-", "-a", "--", "", "a.b", "*", "$", "[0]", "last", "'"])
+def test_A4_a_field_may_have_a_name_that_means_something_in_a_path(queue: Session, name: str) -> None:
+    kind = f"of {name}"
+    queue.define(kind, payload_shape={name: "integer", "b": "string"})
+    queue.push(kind, "a", {"b": "x", "c": [2], name: 1})
+    with pytest.raises(InvalidPayload, match=r"as integer"):
+        queue.push(kind, "b", {"b": "x", "c": [2], name: "1"})
+    assert keys(queue.reserve(kind, None, 9)) == ["a"]
+
+
 def test_A4_bytes_have_no_shape(queue: Session) -> None:
     with pytest.raises(InvalidPayload, match="payload_shape"):
         queue.push_bytes("mail", "a", b"{}")

@@ -8,6 +8,7 @@ a misfit.'
 begin
     declare v_name text collate exact;
     declare v_type varchar(20) character set utf8mb4;
+    declare v_mark varchar(1) character set utf8mb4 default '';
     declare v_values longtext character set utf8mb4;
     declare v_types longtext character set utf8mb4 default json_extract(in_shape, '$.*');
     declare continue handler for not found begin end;
@@ -19,16 +20,18 @@ begin
     /*M!100600 elseif json_length(in_payload) <> json_length(json_keys(in_payload)) then
         set out_misfit = 'must have no name twice, as its kind has a payload_shape'; */
     else
-        /*M!100600 if locate('\\', json_keys(in_payload)) > 0 then -- no path finds a name that is spelt otherwise
-            set v_values = json_extract(in_payload, '$.*');
-            select json_objectagg(n.name, json_extract(v_values, concat('$[', n.place - 1, ']'))) into in_payload
+        -- no path finds a name that is spelt otherwise, or that begins with a -
+        /*M!100600 if locate('\\', json_keys(in_payload)) > 0 or locate('"-', json_keys(in_shape)) > 0 then
+            set v_mark = '_', v_values = json_extract(in_payload, '$.*');
+            select json_objectagg(concat(v_mark, n.name), json_extract(v_values, concat('$[', n.place - 1, ']')))
+            into in_payload
             from json_table(json_keys(in_payload), '$[*]'
                 columns (place for ordinality, name text character set utf8mb4 path '$')) n;
         end if; */
         select f.name, f.type into v_name, v_type
         from (
             select n.name, json_unquote(json_extract(v_types, concat('$[', n.place - 1, ']'))) as type,
-                json_extract(in_payload, concat('$.', json_quote(n.name))) as value
+                json_extract(in_payload, concat('$.', json_quote(concat(v_mark, n.name)))) as value
             from json_table(json_keys(in_shape), '$[*]'
                 columns (place for ordinality, name text character set utf8mb4 path '$')) n) f
         where case f.type when 'number' then json_type(f.value) in ('INTEGER', 'UNSIGNED INTEGER', 'DOUBLE', 'DECIMAL')
