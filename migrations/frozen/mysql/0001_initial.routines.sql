@@ -7687,6 +7687,7 @@ begin
         from json_table(in_where, '$[*]'
         columns (p longtext character set utf8mb4 collate /*!80017 utf8mb4_0900_bin *//*M!100600 utf8mb4_nopad_bin */ path '$.p', c longtext character set utf8mb4 collate /*!80017 utf8mb4_0900_bin *//*M!100600 utf8mb4_nopad_bin */ path '$.c')) w
     where right(w.p, 2) <> '[]' and w.c not in ('{}', '[]')
+        /*M!100600 and locate('."-', w.p) = 0 */ -- no path finds a name that begins so
         order by w.c in ('true', 'false', 'null'), char_length(json_unquote(w.c)) desc, w.p limit 1;
     if v_value regexp '^[-0-9]' then
         set out_number = v_value + 0e0;
