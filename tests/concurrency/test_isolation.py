@@ -369,6 +369,23 @@ def test_what_is_taken_after_a_snapshot_is_answered_as_it_is(
         assert [message.payload for message in found] == ["new", "late"]
 
 
+@pytest.mark.servers("mariadb", "mysql")
+def test_what_another_has_taken_since_the_snapshot_keeps_its_place(
+    harness: Harness, queue: Session, clock: Clock
+) -> None:
+    """To the snapshot it is still to come into the ready line; to PostgreSQL that change comes after it."""
+    for level in harness.snapshot_levels:
+        kind = f"mail {level}"
+        queue.push(kind, "first", 0)
+        queue.push(kind, "second", 0, delay_seconds=1)
+        clock.advance(1)
+        session = with_snapshot(harness, level)
+        assert len(queue.reserve(kind, None, 2, timeout_seconds=10)) == 2
+        assert committed(harness, session, lambda one, kind=kind: one.reserve(kind))[0] == []
+        clock.advance(11)
+        assert keys(queue.reserve(kind, None, 2)) == ["first", "second"], "once the holds have expired"
+
+
 @pytest.mark.parametrize("call", ONCE)
 def test_a_change_that_another_has_made_since_the_snapshot_is_none(
     harness: Harness, queue: Session, call: str

@@ -866,6 +866,10 @@ def test_a_long_name_of_a_reader_is_cut_for_its_worker(queue: Session) -> None:
     assert reserve(queue, 1, 1, follows=True) == [], "the part before found nothing"
 
 
+def test_the_name_of_a_job_may_be_of_any_length(queue: Session) -> None:
+    assert publish(queue, stage(queue, row("a")), job="j" * 201) == ("published", "1")
+
+
 def test_what_came_of_a_write_is_pruned_after_a_week(queue: Session, clock: Clock) -> None:
     publish(queue, stage(queue, row("a")), job="j")
     queue.prune()

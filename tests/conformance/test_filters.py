@@ -466,6 +466,13 @@ def test_M4_many_that_have_come_due_and_do_not_match_hide_nothing(
     assert keys(queue.reserve("job", None, 5, where={"tags": ["urgent"]})) == ["as early", "later"]
 
 
+def test_M4_what_was_pushed_first_and_is_due_last_is_found_behind_many(queue: Session, clock: Clock) -> None:
+    """Many match the first value of the filter, and stand before the one that matches both."""
+    for n in range(25):
+        queue.push("job", f"{n}", {"a": 1, "b": n}, scheduled_at=clock.now - n * SECOND)
+    assert keys(queue.reserve("job", where={"a": 1, "b": 0})) == ["0"]
+
+
 def test_M4_a_filter_leaves_what_others_find_alone(queue: Session, clock: Clock) -> None:
     """Filtered and plain reserves of one session, one after another."""
     queue.push_many("job", [{"key": f"{n:03}", "payload": {"t": n % 4}} for n in range(200)])

@@ -99,7 +99,8 @@ class Server:
                 [prefix],
             )
             for (name,) in cursor.fetchall():
-                cursor.execute(f"drop database if exists `{name}`")
+                quoted = name.replace("`", "``")  # one is named so that this matters
+                cursor.execute(f"drop database if exists `{quoted}`")
 
 
 def frozen(tree: Path, mutant: Mutant) -> tuple[Path, tuple[str, str]]:

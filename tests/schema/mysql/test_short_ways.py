@@ -66,6 +66,14 @@ def test_what_has_come_due_or_landed_is_taken(consumer: Consumer, queue: Session
     assert keys(consumer.reserve()) == ["landed"]
 
 
+def test_who_plans_a_batch_knows_of_what_has_landed(queue: Session) -> None:
+    queue.land([{"p_kind": "other", "p_key": "landed", "payload": "1"}])
+    queue.execute("update queue_inbox set taken = false")  # as where there is no trigger
+    assert queue.answer("queue_stream_ready", "mail")[0]["ready"] == "1"
+    queue.prune()
+    assert queue.answer("queue_stream_ready", "mail")[0]["ready"] == "0", "it was of another kind"
+
+
 def test_a_hold_that_expires_is_counted_and_delivered_again(
     consumer: Consumer, queue: Session, clock: Clock
 ) -> None:
