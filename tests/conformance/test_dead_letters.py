@@ -53,6 +53,18 @@ def test_a_message_that_nobody_can_process_is_dead_after_25_deliveries(
     assert queue.get("mail.dead", "a") is not None
 
 
+def test_what_stands_behind_one_that_dies_is_delivered_whatever_its_payload(
+    queue: Session, clock: Clock
+) -> None:
+    queue.push("mail", "last", 1, max_attempts=1)
+    queue.reserve("mail", timeout_seconds=5)
+    queue.push("mail", "text", "x")
+    queue.push_bytes("mail", "bytes", b"x")
+    clock.advance(5)
+    assert keys(queue.reserve("mail", None, 3)) == ["text", "bytes"]
+    assert keys(queue.peek("mail.dead", 3)) == ["last"]
+
+
 def test_max_attempts_of_the_message_counts_over_that_of_its_kind(queue: Session) -> None:
     queue.define("mail", max_attempts=2)
     queue.push("mail", "once", 1, max_attempts=1)

@@ -322,6 +322,22 @@ def test_the_newest_push_counts_over_one_that_came_before_the_timeout(queue: Ses
     assert queue.reserve("mail") == []
 
 
+@pytest.mark.parametrize("binary", [False, True], ids=["JSON", "binary"])
+def test_what_came_before_the_timeout_stays_where_only_the_time_is_pushed_after_it(
+    queue: Session, clock: Clock, binary: bool
+) -> None:
+    queue.push("mail", "a", "old")
+    take(queue, "mail", timeout_seconds=10)
+    if binary:
+        held = queue.push_bytes("mail", "a", b"new", on_duplicate="replace")
+    else:
+        held = queue.push("mail", "a", "new", on_duplicate="replace")
+    clock.advance(10)
+    assert outcomes([held, queue.push("mail", "a", 0, on_duplicate="push_back")]) == ["held", "replaced"]
+    message, _ = take(queue, "mail")
+    assert (message.payload, message.payload_bytes) == ((None, b"new") if binary else ("new", None))
+
+
 def test_push_back_is_a_debounce(queue: Session, clock: Clock) -> None:
     for number in range(5):
         queue.push("index", "page", number, delay_seconds=10, on_duplicate="push_back")

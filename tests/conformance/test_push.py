@@ -11,7 +11,7 @@ from uuid import UUID
 import pytest
 
 from pyqueue_sql import InvalidOption, InvalidParameter, InvalidPayload, QueueError
-from tests.conformance.options import LONG, NEW_YEAR, SHORT, with_turns
+from tests.conformance.options import LONG, NEW_YEAR, SHORT, YEAR_10000, with_turns
 from tests.conformance.steps import SECOND, keys, outcomes, take
 from tests.rules import each
 
@@ -24,6 +24,13 @@ def test_a_push_answers_what_it_made(queue: Session, clock: Clock) -> None:
     pushed = queue.push("mail", "a", 1, delay_seconds=2)
     assert (pushed.kind, pushed.key) == ("mail", "a")
     assert (pushed.scheduled_at, pushed.outcome) == (clock.now + 2 * SECOND, "created")
+
+
+def test_a_delay_ends_before_the_year_10000(queue: Session, clock: Clock) -> None:
+    left = YEAR_10000 - clock.now / SECOND
+    assert queue.push("mail", "a", 1, delay_seconds=left - 1).outcome == "created"
+    with pytest.raises(InvalidOption, match=r"delay_seconds.*year 10000"):
+        queue.push("mail", "b", 1, delay_seconds=left + 1)
 
 
 def test_a_day_ends_at_24_hours_and_no_later(queue: Session) -> None:

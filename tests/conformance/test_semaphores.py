@@ -676,11 +676,13 @@ def test_D5_a_peek_that_asks_for_few_shows_the_first_who_wait(queue: Session) ->
     assert [keys(queue.peek("k", many)) for many in (1, 2, 3)] == [["a"], ["a", "b"], ["a", "b", "c"]]
 
 
-def test_D5_a_prune_comes_to_who_waits_past_a_thousand_that_nobody_waits_for(
-    queue: Session, clock: Clock
-) -> None:
-    others = ", ".join(f"('other {n:03}', 1)" for n in range(1000))
+@pytest.mark.parametrize("full", [False, True], ids=["nobody waits for", "are full"])
+def test_D5_a_prune_comes_to_who_waits_past_a_thousand_that(queue: Session, clock: Clock, full: bool) -> None:
+    others = ", ".join(f"('other {n:03}', {0 if full else 1})" for n in range(1000))
     queue.execute(f"insert into queue_semaphore (name, capacity) values {others}")
+    if full:
+        waits = ", ".join(f"({-1 - n}, 'other {n:03}', 'other')" for n in range(1000))
+        queue.execute(f"insert into queue_semaphore_wait (entry, name, p_kind) values {waits}")
     queue.semaphore("s", 1)
     fill(queue, "a", "b")
     hold(queue, timeout_seconds=5)

@@ -161,6 +161,8 @@ def test_a_new_cursor_looks_back_three_seconds_until_the_marks_move_on(
     }
     [(shared,)] = queue.execute("select fields from queue_cursor")
     assert json.loads(shared) == turned, "for sessions that have none"
+    again = keep(json.dumps(turned), turned["turn_at"], "marks")
+    assert [again["due_older"], *(one["older"] for one in again["lanes"])] == [now, *places]
 
 
 @pytest.mark.parametrize("most", [1, 2])
