@@ -870,6 +870,15 @@ def test_the_name_of_a_job_may_be_of_any_length(queue: Session) -> None:
     assert publish(queue, stage(queue, row("a")), job="j" * 201) == ("published", "1")
 
 
+def test_a_run_and_a_job_are_known_again_however_long_their_names_are(queue: Session) -> None:
+    run, job = "r" * 201, "j" * 201
+    for answer in ("published", "replayed"):
+        part = stage(queue, row("a"))
+        assert publish(queue, part, query="q", batch=1, run=run, job=job)[0] == answer
+    with pytest.raises(Refused, match="one write"):
+        publish(queue, stage(queue, row("b")), query="q", batch=1, run=run, job="another")
+
+
 def test_what_came_of_a_write_is_pruned_after_a_week(queue: Session, clock: Clock) -> None:
     publish(queue, stage(queue, row("a")), job="j")
     queue.prune()

@@ -41,7 +41,7 @@ from tools import house
 from tools.expand_mysql import expand
 
 REVISION = "0001_initial"
-ROOMS = ("conformance", "schema", "worker", "model", "concurrency")
+ROOMS = ("conformance", "doctor", "schema", "worker", "model", "concurrency")
 RACES = "concurrency"
 """Long on MySQL and not on MariaDB, for which MySQL counts."""
 OF_WORKER = ("tests/unit/test_pace.py", "tests/unit/test_worker_options.py", "tests/worker")

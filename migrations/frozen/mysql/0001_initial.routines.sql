@@ -8663,13 +8663,13 @@ differs: the result is a parameter, out_new.'
 begin
     declare v_batch bigint;
     declare v_run, v_job text character set utf8mb4 collate /*!80017 utf8mb4_0900_bin *//*M!100600 utf8mb4_nopad_bin */;
+    set in_run = left(in_run, 200), in_job = left(in_job, 200);
     insert into queue_stage_done (query, batch, done_at) values (in_query, -1, in_now)
     on duplicate key update query = queue_stage_done.query;
     select d.batch, d.run, d.job into v_batch, v_run, v_job from queue_stage_done d where d.query = in_query for update;
     set out_new = v_batch < in_batch;
     if out_new then
-        update queue_stage_done d set d.batch = in_batch, d.run = left(in_run, 200), d.job = left(in_job, 200),
-            d.done_at = in_now
+        update queue_stage_done d set d.batch = in_batch, d.run = in_run, d.job = in_job, d.done_at = in_now
         where d.query = in_query;
     elseif v_batch = in_batch and v_run = in_run and v_job <> in_job then
         call _queue_fail('PQ004', 'batch', in_batch,
