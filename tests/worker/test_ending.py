@@ -4,9 +4,11 @@ from __future__ import annotations
 
 import asyncio
 import contextlib
+import gc
 import logging
 import threading
 import time
+import weakref
 from typing import TYPE_CHECKING, Any
 
 import pytest
@@ -225,9 +227,11 @@ def test_a_coroutine_that_is_cancelled_holds_its_message_until_it_has_ended(
 def test_it_does_not_wait_for_what_takes_no_notice_of_its_end(queue: Session, workers: Workers) -> None:
     """And what it held is given back."""
     handlers, go, began = Handlers(), threading.Event(), list[str]()
+    left = list[weakref.ref[Any]]()
 
     @handlers.on("deaf")
     async def deaf(message: Message) -> None:
+        left.append(weakref.ref(asyncio.current_task()))
         began.append(message.kind)
         while not go.is_set():
             with contextlib.suppress(asyncio.CancelledError):
@@ -240,15 +244,18 @@ def test_it_does_not_wait_for_what_takes_no_notice_of_its_end(queue: Session, wo
 
     for kind in handlers:
         queue.push(kind, "a")
-    worker = workers.start(handlers, concurrency=2)
-    until(lambda: len(began) == 2)
-    worker.stop()
-    worker.stop()
+    running = Running(Worker(workers.url, handlers, concurrency=2, poll_seconds=LONG_SECONDS))
     try:
-        worker.join(SOON_SECONDS)
+        until(lambda: len(began) == 2)
+        running.stop()
+        running.stop()
+        running.join(SOON_SECONDS)
     finally:
         go.set()
     assert [(one.state, one.attempts) for kind in handlers for one in queue.peek(kind)] == [("ready", 0)] * 2
+    del running
+    gc.collect()
+    assert [one() for one in left] == [None], "asyncio logs what is left where it is cleared away: here"
 
 
 def test_an_end_in_the_middle_of_a_settlement_waits_for_it(
