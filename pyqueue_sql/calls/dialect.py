@@ -244,9 +244,7 @@ def _converter(columns: tuple[Column, ...], names: tuple[str, ...]) -> Callable[
             f"the answer has no column {', '.join(missing)}: is the queue there as new as this?"
         )
     order = [-1 if one.type == "absent" else names.index(one.name) for one in columns]
-    conversions = [
-        (place, _CONVERSIONS[one.type]) for place, one in enumerate(columns) if one.type in _CONVERSIONS
-    ]
+    conversions = _conversions(columns)
 
     def convert(row: Row) -> Row:
         row = (*row, None)

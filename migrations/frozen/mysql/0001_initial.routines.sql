@@ -1415,8 +1415,7 @@ begin
             semaphores)
         select cast(substr(v_entries, 19 * r.place - 18, 19) as signed), in_kind, r.p_key, r.payload,
             coalesce(json_extract(r.headers, '$'), in_headers), r.priority, r.at, r.at, in_now, in_attempts,
-            coalesce(r.max_attempts, in_max_attempts),
-            if(r.at <= in_now and in_semaphores is null, -r.priority, null),
+            coalesce(r.max_attempts, in_max_attempts), if(r.at <= in_now and in_semaphores is null, -r.priority, null),
             if(r.at <= in_now and in_semaphores is null, r.at, null), if(r.at > in_now, r.at, null), in_route, in_order,
             in_semaphores
         from (
@@ -1559,8 +1558,7 @@ in_kind, in_messages, in_options, the errors and the locks: those of queue_push_
 that messages are an array, and each has a key. in_now: the time of the call. out_outcomes: a letter a message, in their
 order: c for created, i for ignored, r for replaced, h for held.'
 begin
-    declare v_since, v_at, v_locked bigint;
-    declare v_place int;
+    declare v_since, v_at, v_locked, v_place bigint;
     declare v_follows, v_filter, v_logs, v_draining, v_restricted boolean default false;
     declare v_headers, v_shape, v_route, v_semaphores, v_payload, v_list, v_created longtext character set utf8mb4;
     declare v_priority smallint;
@@ -1591,12 +1589,15 @@ begin
             call _queue_check_fit(v_shape, v_payload, concat('messages[', v_place - 1, '].payload'));
         end loop; end; close c;
     end if;
-    if v_on_duplicate <> 'ignore' or json_contains_path(in_messages, 'one', '$[*].on_duplicate') then
+    if v_on_duplicate <> 'ignore' then
         call _queue_lock_keys(in_kind, in_messages, v_locked);
     end if;
     if json_depth(in_messages) <= 33 then
         call _queue_push_plain(in_kind, in_messages, in_now, v_at, v_priority, v_headers, v_attempts, v_max_attempts,
             v_since, v_route, v_order, v_semaphores, v_follows, out_outcomes);
+    end if;
+    if out_outcomes is null and v_locked is null and json_contains_path(in_messages, 'one', '$[*].on_duplicate') then
+        call _queue_lock_keys(in_kind, in_messages, v_locked);
     end if;
     if out_outcomes is null or v_on_duplicate <> 'ignore' and locate('i', out_outcomes) > 0 then
         call _queue_push_each(in_kind, in_messages, in_options, in_now, v_since, v_locked, out_outcomes);
@@ -7626,8 +7627,7 @@ begin
                 t varchar(20) character set utf8mb4 collate /*!80017 utf8mb4_0900_bin *//*M!100600 utf8mb4_nopad_bin */ path '$.t', v longtext character set utf8mb4 collate /*!80017 utf8mb4_0900_bin *//*M!100600 utf8mb4_nopad_bin */ path '$.v')) n
             where n.t in ('OBJECT', 'ARRAY') and json_length(n.v) > 0;
         end if;
-        set out_leaves = if(v_part is null, out_leaves,
-            json_merge_preserve(out_leaves, json_extract(v_part, '$.*')));
+        set out_leaves = if(v_part is null, out_leaves, json_merge_preserve(out_leaves, json_extract(v_part, '$.*')));
     end while;
 end;
 --;

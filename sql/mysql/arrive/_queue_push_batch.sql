@@ -8,8 +8,7 @@ in_kind, in_messages, in_options, the errors and the locks: those of queue_push_
 that messages are an array, and each has a key. in_now: the time of the call. out_outcomes: a letter a message, in their
 order: c for created, i for ignored, r for replaced, h for held.'
 begin
-    declare v_since, v_at, v_locked bigint;
-    declare v_place int;
+    declare v_since, v_at, v_locked, v_place bigint;
     declare v_follows, v_filter, v_logs, v_draining, v_restricted boolean default false;
     declare v_headers, v_shape, v_route, v_semaphores, v_payload, v_list, v_created longtext character set utf8mb4;
     declare v_priority smallint;
@@ -38,12 +37,15 @@ begin
             call _queue_check_fit(v_shape, v_payload, concat('messages[', v_place - 1, '].payload'));
         end each;
     end if;
-    if v_on_duplicate <> 'ignore' or json_contains_path(in_messages, 'one', '$[*].on_duplicate') then
+    if v_on_duplicate <> 'ignore' then
         call _queue_lock_keys(in_kind, in_messages, v_locked);
     end if;
     if json_depth(in_messages) <= 33 then
         call _queue_push_plain(in_kind, in_messages, in_now, v_at, v_priority, v_headers, v_attempts, v_max_attempts,
             v_since, v_route, v_order, v_semaphores, v_follows, out_outcomes);
+    end if;
+    if out_outcomes is null and v_locked is null and json_contains_path(in_messages, 'one', '$[*].on_duplicate') then
+        call _queue_lock_keys(in_kind, in_messages, v_locked);
     end if;
     if out_outcomes is null or v_on_duplicate <> 'ignore' and locate('i', out_outcomes) > 0 then
         call _queue_push_each(in_kind, in_messages, in_options, in_now, v_since, v_locked, out_outcomes);

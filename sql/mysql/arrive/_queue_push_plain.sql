@@ -81,8 +81,7 @@ begin
             semaphores)
         select cast(substr(v_entries, 19 * r.place - 18, 19) as signed), in_kind, r.p_key, r.payload,
             coalesce(json_extract(r.headers, '$'), in_headers), r.priority, r.at, r.at, in_now, in_attempts,
-            coalesce(r.max_attempts, in_max_attempts),
-            if(r.at <= in_now and in_semaphores is null, -r.priority, null),
+            coalesce(r.max_attempts, in_max_attempts), if(r.at <= in_now and in_semaphores is null, -r.priority, null),
             if(r.at <= in_now and in_semaphores is null, r.at, null), if(r.at > in_now, r.at, null), in_route, in_order,
             in_semaphores
         from (

@@ -45,7 +45,6 @@ begin
                 t varchar(20) collate exact path '$.t', v longtext collate exact path '$.v')) n
             where n.t in ('OBJECT', 'ARRAY') and json_length(n.v) > 0;
         end if;
-        set out_leaves = if(v_part is null, out_leaves,
-            json_merge_preserve(out_leaves, json_extract(v_part, '$.*')));
+        set out_leaves = if(v_part is null, out_leaves, json_merge_preserve(out_leaves, json_extract(v_part, '$.*')));
     end while;
 end;
