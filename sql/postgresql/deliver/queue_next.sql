@@ -23,7 +23,7 @@ begin
     if in_receipts is not null then
         if (case jsonb_typeof(in_receipts) when 'array' then
             jsonb_array_length(in_receipts) = 1 and _queue_is_receipt(in_receipts ->> 0) end) then -- most calls
-            v_lost := array(select a.receipt from queue_ack(in_receipts ->> 0) a where a.outcome = 'lost');
+            v_lost := case (queue_ack(in_receipts ->> 0)).outcome when 'lost' then array[in_receipts ->> 0] end;
         else
             v_lost := array(select a.receipt from queue_ack_many(in_receipts) a where a.outcome = 'lost');
         end if;
