@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any
 import pytest
 
 from pyqueue_sql import InvalidOption, InvalidParameter, InvalidPayload, InvalidReceipt, QueueError, Refused
+from tests.conformance.hostile import LAST_US
 from tests.conformance.steps import drain, keys, outcomes, state
 from tests.rules import each
 
@@ -194,6 +195,8 @@ def test_a_remembered_key_is_ignored_and_a_shape_is_kept(queue: Session) -> None
         (row("bad", headers="[]"), QueueError),
         (row("bad", priority=40000), InvalidOption),
         (row("bad", delay_seconds=-1), InvalidOption),
+        (row("bad", scheduled_at=10**14 - 1), InvalidOption),
+        (row("bad", scheduled_at=LAST_US + 1), InvalidOption),
     ],
 )
 def test_with_a_wrong_row_nothing_is_published_and_it_is_named(

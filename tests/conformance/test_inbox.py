@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any, TypeAlias
 import pytest
 
 from pyqueue_sql import InvalidOption, InvalidParameter, InvalidPayload, QueueError
+from tests.conformance.hostile import LAST_US
 from tests.conformance.steps import SECOND, keys, take
 from tests.rules import each
 
@@ -105,7 +106,8 @@ def test_a_remembered_key_is_ignored(queue: Session, land: Land, clock: Clock) -
         (row("x", priority=32768), InvalidOption, "priority"),
         (row("x", delay_seconds=-1), InvalidOption, "delay_seconds"),
         (row("x", delay_seconds=NAN), InvalidOption, "delay_seconds"),
-        (row("x", scheduled_at=1_700_000_000), InvalidOption, "scheduled_at"),
+        (row("x", scheduled_at=10**14 - 1), InvalidOption, "scheduled_at"),
+        (row("x", scheduled_at=LAST_US + 1), InvalidOption, "scheduled_at"),
         (row("x", max_attempts=0), InvalidOption, "max_attempts"),
         (row("x" * 201), InvalidParameter, "key"),
         (row(""), InvalidParameter, "key"),

@@ -10,7 +10,7 @@ from uuid import UUID
 
 import pytest
 
-from pyqueue_sql import InvalidOption, InvalidParameter, InvalidPayload, QueueError
+from pyqueue_sql import InvalidOption, InvalidParameter, InvalidPayload, QueueError, to_microseconds
 from tests.conformance.options import LONG, NEW_YEAR, SHORT, YEAR_10000, with_turns
 from tests.conformance.steps import SECOND, keys, outcomes, take
 from tests.rules import each
@@ -31,6 +31,24 @@ def test_a_delay_ends_before_the_year_10000(queue: Session, clock: Clock) -> Non
     assert queue.push("mail", "a", 1, delay_seconds=left - 1).outcome == "created"
     with pytest.raises(InvalidOption, match=r"delay_seconds.*year 10000"):
         queue.push("mail", "b", 1, delay_seconds=left + 1)
+
+
+@each(
+    ("text", "microseconds"),
+    [
+        ("2030-06-01T12:01Z", 0),
+        ("2030-06-01 12:01:00Z", 0),
+        ("2030-06-01T14:01+02", 0),
+        ("2030-06-01T10:31-0130", 0),
+        ("2030-06-01T14:01:00.5+02:00", 500_000),
+        ("2030-06-01T12:01:07.000001Z", 7_000_001),
+    ],
+)
+def test_a_time_needs_no_seconds_and_has_an_offset_in_any_form(
+    queue: Session, text: str, microseconds: int
+) -> None:
+    at = to_microseconds(datetime(2030, 6, 1, 12, 1, tzinfo=UTC)) + microseconds
+    assert queue.push("mail", text, 1, scheduled_at=text).scheduled_at == at
 
 
 def test_a_day_ends_at_24_hours_and_no_later(queue: Session) -> None:

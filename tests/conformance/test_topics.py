@@ -125,6 +125,21 @@ def test_M2_in_each_kind_the_key_promises_what_it_does_in_a_push(queue: Session,
     assert take(queue, "held")[0].payload == "newer"
 
 
+def test_M2_a_kind_that_remembers_nothing_and_has_the_key_says_so_and_keeps_what_it_has(
+    queue: Session, clock: Clock
+) -> None:
+    for kind in ("fresh", "there"):
+        queue.subscribe("t", kind)
+    there = queue.push("there", "k", "old").scheduled_at
+    clock.advance(1)
+    published = queue.publish("t", "k", "new")
+    assert [(one.outcome, one.scheduled_at) for one in published] == [
+        ("created", clock.now),
+        ("ignored", there),
+    ]
+    assert [m.payload for kind in ("fresh", "there") for m in queue.reserve(kind)] == ["new", "old"]
+
+
 @pytest.mark.parametrize("on_duplicate", ["replace", "keep_time", "push_back"])
 def test_a_publish_ignores_a_key_that_is_remembered_as_a_push_does_also_where_it_came_back(
     queue: Session, clock: Clock, on_duplicate: Any
