@@ -339,6 +339,20 @@ def test_M4_pausing_draining_and_the_last_delivery_are_as_without_a_filter(
 
 
 @INDEXED
+def test_M4_a_hold_that_has_expired_is_counted_by_the_filter_that_takes_it(
+    queue: Session, clock: Clock, indexed: bool
+) -> None:
+    queue.define("k", filter_index=indexed)
+    for key, n in zip("abc", (1, 2, 1), strict=True):
+        queue.push("k", key, {"n": n})
+    assert keys(queue.reserve("k", None, 3, timeout_seconds=1)) == ["a", "b", "c"]
+    clock.advance(2)
+    assert keys(queue.reserve("k", None, 3, where={"n": 1})) == ["a", "c"]
+    [stats] = queue.stats("k")
+    assert (stats.expired_total, stats.expired, stats.reserved) == (2, 1, 2)
+
+
+@INDEXED
 def test_M4_a_payload_that_is_not_of_its_kind_is_dead_at_a_filtered_reserve(
     queue: Session, indexed: bool
 ) -> None:

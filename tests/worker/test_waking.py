@@ -140,15 +140,23 @@ def test_what_the_poll_found_is_followed_by_looks(
             until(lambda before=before: looks > before, SOON_SECONDS)
 
 
-def test_a_worker_that_wants_no_notifications_polls(
-    queue: Session, workers: Workers, handlers: Handlers, seen: list[str]
+def test_a_worker_that_wants_no_notifications_polls_and_listens_to_nothing(
+    queue: Session, workers: Workers, handlers: Handlers, seen: list[str], monkeypatch: pytest.MonkeyPatch
 ) -> None:
+    listened, listen = list[Any](), Queue[Any].listen
+
+    def listening(self: Queue[Any], kinds: Any) -> Any:
+        listened.append(kinds)
+        return listen(self, kinds)
+
+    monkeypatch.setattr(Queue, "listen", listening)
     with workers.running(handlers, notify=False, poll_seconds=0.5) as running:
         until_idle(queue, running, seen)
         queue.push("mail", "a")
         until(lambda: seen, SOON_SECONDS)
         # behind a pooler a session is everybody's
         assert [one.by_session for one in queue.workers()] == [False]
+    assert listened == []
 
 
 def test_a_wait_that_is_under_way_does_not_delay_the_end(
