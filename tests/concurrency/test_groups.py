@@ -183,6 +183,16 @@ def test_a_group_that_somebody_has_is_finished_by_who_comes_after_that(
     assert [one.key for one in queue.pop("next", 10)] == ["g"]
 
 
+def test_a_prune_finishes_a_group_of_which_there_is_no_note_while_another_is_open(
+    queue: Session, harness: Harness
+) -> None:
+    members(queue, "open", 2)
+    end_unseen(queue, harness, members(queue, "g", 2))
+    queue.execute("delete from queue_group_due")
+    queue.prune()
+    assert [one.key for one in queue.pop("next", 10)] == ["g"]
+
+
 def test_a_group_that_may_be_done_wakes_who_waits_for_what_follows_it(
     queue: Session, harness: Harness
 ) -> None:

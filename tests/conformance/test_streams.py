@@ -326,6 +326,26 @@ def test_K6_the_log_is_kept_by_age_and_who_falls_behind_is_told(queue: Session, 
         queue.read("#", "all", 10)
 
 
+def test_K6_who_reads_one_kind_or_topic_misses_nothing_of_what_another_has_no_longer(
+    queue: Session, clock: Clock
+) -> None:
+    logged(queue, "k", seconds=100)
+    logged(queue, "longer", seconds=1000)
+    for topic, kind in (("short.lived", "k"), ("long.lived", "longer")):
+        queue.subscribe(topic, kind)
+    queue.publish("long.lived", "first", 1)
+    for name in ("longer", "long.lived"):
+        assert short(on(queue, name, f"of {name}")) == ["pushed first"]
+    queue.publish("short.lived", "old", 1)
+    queue.push("k", "older", 1)
+    clock.advance(110)
+    assert queue.prune() > 0
+    assert {reader.missed for reader in queue.readers()} == {None}
+    queue.publish("long.lived", "second", 1)
+    for name in ("longer", "long.lived"):
+        assert short(on(queue, name, f"of {name}")) == ["pushed second"]
+
+
 def test_K6_who_begins_now_has_missed_nothing_also_where_all_of_the_log_is_pruned(
     queue: Session, clock: Clock
 ) -> None:

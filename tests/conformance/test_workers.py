@@ -298,6 +298,18 @@ def test_D4_an_expired_hold_of_a_dead_worker_stays_as_it_is(queue: Session, cloc
     assert queue.ack(message.receipt or "").outcome == "acked", "until somebody else has got it"
 
 
+@pytest.mark.parametrize("kinds", [None, ["job"]], ids=["any kind", "its kinds"])
+def test_D4_a_dead_worker_whose_hold_ends_at_that_moment_is_forgotten_at_once(
+    queue: Session, clock: Clock, kinds: list[str] | None
+) -> None:
+    queue.heartbeat("w", timeout_seconds=10, kinds=kinds)
+    queue.push("job", "a", 1)
+    assert queue.reserve("job", "w", timeout_seconds=10)
+    clock.advance(10)
+    assert queue.reap() == [Reaped("w", 0)]
+    assert queue.workers() == []
+
+
 def test_D4_one_call_frees_a_bounded_number(queue: Session, clock: Clock) -> None:
     queue.heartbeat("w", timeout_seconds=10)
     queue.push_many("job", [{"payload": number} for number in range(1200)])
