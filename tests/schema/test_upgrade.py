@@ -28,13 +28,20 @@ CALLS_BETWEEN = 200
 ROUNDS = 2
 SHORTEST_PAUSE_S = 0.2
 
+EXCLUSIVE = """
+select l.relation::regclass::text, l.granted from pg_locks l
+where l.database = (select d.oid from pg_database d where d.datname = current_database())
+and l.mode = 'AccessExclusiveLock'
+"""
+"""Tables that nobody can use, or that somebody waits for to have them alone."""
+
 
 class Traffic:
     """Producers, consumers and an operator, each a thread whose every call is a transaction of its own."""
 
     def __init__(self, url: str) -> None:
-        # a lock that is held for so long fails a call
-        self._url = f"{url}?options=-clock_timeout%3D1s"
+        # a call that waits for so long fails: a lock isn't let go
+        self._url = f"{url}?options=-clock_timeout%3D10s"
         self._stop = threading.Event()
         self._calls = itertools.count()
         self._reached = 0
@@ -159,9 +166,12 @@ def test_an_upgrade_that_waits_for_an_open_transaction_lets_others_go_on(
     database_url: str, monkeypatch: pytest.MonkeyPatch
 ):
     paused, sleep = threading.Semaphore(0), time.sleep
+    kept: list[tuple[Any, ...]] = []
 
     def note(seconds: float) -> None:
         if seconds >= SHORTEST_PAUSE_S:
+            with psycopg.connect(database_url) as connection:
+                kept.extend(connection.execute(EXCLUSIVE).fetchall())
             paused.release()
         sleep(seconds)
 
@@ -173,13 +183,14 @@ def test_an_upgrade_that_waits_for_an_open_transaction_lets_others_go_on(
         own.reserve("orders")
         with traffic.running():
             upgrade = pool.submit(migrate.upgrade, database_url)
-            # each pause comes after a try that had others wait, and two tries are longer than calls wait
+            # each pause comes after a try that had others wait
             for _ in range(3):
                 assert paused.acquire(timeout=10)
             traffic.go_on()
             application.commit()
             traffic.pushed.append("of the application")
             upgrade.result(30)
+    assert kept == []
     assert migrate.current(database_url) == HEAD
     check(traffic)
 
