@@ -95,6 +95,14 @@ def test_A4_a_field_may_have_a_name_that_means_something_in_a_path(queue: Sessio
     assert keys(queue.reserve(kind, None, 9)) == ["a"]
 
 
+def test_A4_a_field_is_found_behind_a_name_with_a_quote_in_it(queue: Session) -> None:
+    queue.define("mail", payload_shape={"b": "integer", " ": "string"})
+    queue.push("mail", "a", {'a"b': 1, "$": 2, " ": "x", 'c\\"d\\': 3, "b": 2, "e": '"'})
+    with pytest.raises(InvalidPayload, match=r"must have \W*b\W* as integer"):
+        queue.push("mail", "b", {'a"b': 1, "$": 2, " ": "x", 'c\\"d\\': 3, "b": "2", "e": '"'})
+    assert keys(queue.reserve("mail", None, 9)) == ["a"]
+
+
 def test_A4_bytes_have_no_shape(queue: Session) -> None:
     with pytest.raises(InvalidPayload, match="payload_shape"):
         queue.push_bytes("mail", "a", b"{}")

@@ -872,6 +872,9 @@ begin
     declare v_types longtext character set utf8mb4 default json_extract(in_shape, '$.*');
     declare continue handler for not found begin end;
     set out_misfit = null;
+    -- json_keys loses names that stand behind one with a \" in it
+    /*M!100600 set in_shape = replace(replace(in_shape, '\\\\', '\\u005c'), '\\"', '\\u0022'),
+        in_payload = replace(replace(in_payload, '\\\\', '\\u005c'), '\\"', '\\u0022'); */
     if in_payload is null then
         set out_misfit = 'must be JSON, as payload_shape of its kind says';
     elseif json_type(in_payload) <> 'OBJECT' then
@@ -7591,6 +7594,8 @@ differs: PostgreSQL has an operator that finds a filter in a document; for its i
 begin
     declare v_level, v_nodes, v_part longtext character set utf8mb4;
     declare v_more boolean;
+    -- see _queue_misfit
+    /*M!100600 set in_document = replace(replace(in_document, '\\\\', '\\u005c'), '\\"', '\\u0022'); */
     set out_leaves = json_array(), v_level = if(json_type(in_document) = 'OBJECT',
         json_object('0', json_object('p', '', 'v', concat(in_document, '') collate /*!80017 utf8mb4_0900_bin *//*M!100600 utf8mb4_nopad_bin */)), null);
     -- each list of these is an object: MariaDB makes a file to gather long values in an array

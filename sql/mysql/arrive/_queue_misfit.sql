@@ -13,6 +13,9 @@ begin
     declare v_types longtext character set utf8mb4 default json_extract(in_shape, '$.*');
     declare continue handler for not found begin end;
     set out_misfit = null;
+    -- json_keys loses names that stand behind one with a \" in it
+    /*M!100600 set in_shape = replace(replace(in_shape, '\\\\', '\\u005c'), '\\"', '\\u0022'),
+        in_payload = replace(replace(in_payload, '\\\\', '\\u005c'), '\\"', '\\u0022'); */
     if in_payload is null then
         set out_misfit = 'must be JSON, as payload_shape of its kind says';
     elseif json_type(in_payload) <> 'OBJECT' then

@@ -9,6 +9,8 @@ differs: PostgreSQL has an operator that finds a filter in a document; for its i
 begin
     declare v_level, v_nodes, v_part longtext character set utf8mb4;
     declare v_more boolean;
+    -- see _queue_misfit
+    /*M!100600 set in_document = replace(replace(in_document, '\\\\', '\\u005c'), '\\"', '\\u0022'); */
     set out_leaves = json_array(), v_level = if(json_type(in_document) = 'OBJECT',
         json_object('0', json_object('p', '', 'v', concat(in_document, '') collate exact)), null);
     -- each list of these is an object: MariaDB makes a file to gather long values in an array
