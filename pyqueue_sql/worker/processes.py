@@ -24,7 +24,7 @@ from pyqueue_sql.worker.aio import AsyncWorker
 from pyqueue_sql.worker.handlers import Handlers
 from pyqueue_sql.worker.link import log
 from pyqueue_sql.worker.pace import Backoff
-from pyqueue_sql.worker.running import CANCEL_SECONDS
+from pyqueue_sql.worker.running import CANCEL_SECONDS, HANDLING
 from pyqueue_sql.worker.settings import WorkerOptions
 
 SIGNALS = (signal.SIGTERM, signal.SIGINT)
@@ -57,7 +57,9 @@ async def _alone(worker: AsyncWorker) -> None:
     try:
         await until_stopped(worker)
     finally:
-        others = asyncio.all_tasks() - {asyncio.current_task()}
+        # a worker has cancelled its handlers, and waited for them
+        others = {one for one in asyncio.all_tasks() if not one.get_name().startswith(HANDLING)}
+        others.discard(asyncio.current_task())
         for one in others:
             one.cancel()
         if others:

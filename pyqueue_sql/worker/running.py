@@ -22,6 +22,8 @@ if TYPE_CHECKING:
 
 CANCEL_SECONDS = 2.0
 """For coroutines to end once they are cancelled."""
+HANDLING = "pyqueue-handler-"
+"""What the names of threads and tasks that run handlers begin with."""
 TURN_SECONDS = 0.005
 """For how long handlers that never wait may keep the event loop."""
 
@@ -114,9 +116,9 @@ class Runners:
         """
         for number in range(self._board.slots):
             if functions:
-                threading.Thread(target=self._thread, name=f"pyqueue-handler-{number}", daemon=True).start()
+                threading.Thread(target=self._thread, name=f"{HANDLING}{number}", daemon=True).start()
             if coroutines:
-                task = asyncio.create_task(self._task(), name=f"pyqueue-handler-{number}")
+                task = asyncio.create_task(self._task(), name=f"{HANDLING}{number}")
                 task.add_done_callback(lambda task: task.cancelled() or _report(task.exception(), failed))
                 self._tasks.append(task)
 

@@ -15,7 +15,7 @@ import pytest
 
 from pyqueue_sql import Message, Outcome, Queue
 from pyqueue_sql.calls.connect import ConnectionFailed
-from pyqueue_sql.worker import AsyncContext, AsyncWorker, Context, Handlers, Worker, engine
+from pyqueue_sql.worker import AsyncContext, AsyncWorker, Context, Handlers, Worker, engine, processes
 from pyqueue_sql.worker.board import Board
 from tests.doctor.logins import Watched, kept, watched
 from tests.faults.proxy import proxy
@@ -224,8 +224,11 @@ def test_a_coroutine_that_is_cancelled_holds_its_message_until_it_has_ended(
     assert [(one.state, one.attempts) for one in queue.peek("mail")] == [("ready", 0)]
 
 
-def test_it_does_not_wait_for_what_takes_no_notice_of_its_end(queue: Session, workers: Workers) -> None:
-    """And what it held is given back."""
+def test_it_does_not_wait_for_what_takes_no_notice_of_its_end(
+    queue: Session, workers: Workers, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """And what it held is given back. Its loop has nothing more to wait for."""
+    monkeypatch.setattr(processes, "CANCEL_SECONDS", LONG_SECONDS)
     handlers, go, began = Handlers(), threading.Event(), list[str]()
     left = list[weakref.ref[Any]]()
 
