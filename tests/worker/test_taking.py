@@ -101,7 +101,8 @@ def test_what_waits_goes_back_where_its_handler_turns_out_to_be_slow(
         queue.push_many("mail", [{"key": f"slow {number}", "payload": None} for number in range(20)])
         until(lambda: queue.stats("mail")[0].reserved > 2)
         monkeypatch.setattr(pace, "HORIZON_SECONDS", 0.0)
-        until(lambda: queue.stats("mail")[0].reserved == 2)  # one runs, and one is next
+        # one runs, and one is next, unless they went back before the handler began
+        until(lambda: queue.stats("mail")[0].reserved <= 2)
         assert {one.attempts for one in queue.peek("mail", 20) if one.state == "ready"} == {0}
         end.set()
 
