@@ -16,7 +16,7 @@ from typing import Any
 import psycopg
 
 from pyqueue_sql.calls.client import Queue
-from pyqueue_sql.calls.connect import connect, is_mysql
+from pyqueue_sql.calls.connect import NO_LIMIT, connect, is_mysql
 from pyqueue_sql.worker.board import Board
 from pyqueue_sql.worker.context import Connections, Stopping
 from pyqueue_sql.worker.declaring import declare
@@ -65,7 +65,7 @@ class Engine:
             settings, self._board, list(handlers), self._ending, self._connect, listener, self._lost
         )
         takes = Link("reserve", self._connect, self._ending, self._opened_to_reserve)
-        waits = Link("wait", self._connect, self._ending, self._opened) if waits_there else None
+        waits = Link("wait", self._connect, self._ending, self._opened_to_wait) if waits_there else None
         self._taker = Taker(
             settings, handlers, self._board, self._keeper, self._stopping, takes, waits, self._fail
         )
@@ -252,6 +252,12 @@ class Engine:
         is_own = self._settings.notify  # else others may share the session
         if is_own and isinstance(connection, psycopg.Connection):
             connection.execute("set synchronous_commit = off")
+        self._opened(queue)
+
+    def _opened_to_wait(self, queue: Queue[Any]) -> None:
+        """Let a wait be as long as it is asked for: MariaDB's limit isn't meant for it."""
+        with queue.connection.cursor() as cursor:
+            cursor.execute(f"set {NO_LIMIT} /*M!100600 , max_statement_time = 0 */")
         self._opened(queue)
 
     def _opened(self, _: object) -> None:

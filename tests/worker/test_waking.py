@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import logging
 import threading
 import time
 from contextlib import contextmanager
@@ -48,6 +49,22 @@ def until_idle(queue: Session, running: Running, seen: list[str], kind: str = "m
     until(lambda: seen == ["first"] or running.error)
     time.sleep(1.5)
     seen.clear()
+
+
+@pytest.mark.servers("mariadb")
+def test_a_wait_is_no_statement_that_takes_too_long(
+    queue: Session, workers: Workers, handlers: Handlers, seen: list[str], caplog: pytest.LogCaptureFixture
+) -> None:
+    waiting = "select 1 from information_schema.processlist where db = database() and state = 'User sleep'"
+    queue.execute("set global max_statement_time = 1")
+    try:
+        with workers.running(handlers):
+            until(lambda: queue.execute(f"{waiting} and time_ms > 1500"), SOON_SECONDS)
+            queue.push("mail", "a")
+            until(lambda: seen, SOON_SECONDS)
+    finally:
+        queue.execute("set global max_statement_time = default")
+    assert [one.message for one in caplog.records if one.levelno >= logging.WARNING] == []
 
 
 def test_a_push_wakes_an_idle_worker(
