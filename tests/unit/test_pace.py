@@ -162,7 +162,10 @@ def test_what_is_ready_and_never_comes_is_not_asked_for_all_the_time(watch: Watc
             watch.empty(now)
         else:
             watch.looked(now, True, None)
-    assert reserves < 30
+    assert 15 < reserves < 25, "ten until the pauses are a second long, and then one a second"
+    watch.looked(now, False, None)
+    watch.looked(now, True, None)
+    assert (watch.at, watch.by_reserve) == (now, True), "that is ready anew"
 
 
 def test_an_event_is_followed_at_once_and_one_beside_it_by_looks(watch: Watch) -> None:

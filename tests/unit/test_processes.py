@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import multiprocessing
+import signal
+import threading
 from types import SimpleNamespace
 from typing import Any
 
@@ -98,3 +100,9 @@ def test_one_that_does_not_end_is_killed(place: Place) -> None:
     place.now += 0.1
     place.look(stopped_at)
     assert child.killed
+
+
+def test_when_all_have_ended_signals_mean_what_they_meant_before() -> None:
+    before = {number: signal.getsignal(number) for number in (*processes.SIGNALS, signal.SIGHUP)}
+    processes.supervise(0, Start("", Handlers(), {}, None), threading.Semaphore(0))
+    assert {number: signal.getsignal(number) for number in before} == before
