@@ -29,11 +29,12 @@ ROUNDS = 2
 SHORTEST_PAUSE_S = 0.2
 
 EXCLUSIVE = """
-select l.relation::regclass::text, l.granted from pg_locks l
+select l.relation::regclass::text, l.granted
+from pg_locks l join pg_stat_activity a on a.pid = l.pid and a.backend_type = 'client backend'
 where l.database = (select d.oid from pg_database d where d.datname = current_database())
-and l.mode = 'AccessExclusiveLock'
+and l.locktype = 'relation' and l.mode = 'AccessExclusiveLock'
 """
-"""Tables that nobody can use, or that somebody waits for to have them alone."""
+"""Tables that a client has for itself, or waits for to have so. Calls have rows so, and autovacuum tables."""
 
 
 class Traffic:
