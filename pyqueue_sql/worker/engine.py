@@ -257,6 +257,7 @@ class Engine:
     def _opened_to_wait(self, queue: Queue[Any]) -> None:
         """Let a wait be as long as it is asked for: MariaDB's limit isn't meant for it."""
         with queue.connection.cursor() as cursor:
+            # for MySQL, which refuses a statement of a comment alone, with something that is set already
             cursor.execute(f"set {NO_LIMIT} /*M!100600 , max_statement_time = 0 */")
         self._opened(queue)
 

@@ -34,7 +34,7 @@ from pg_locks l join pg_stat_activity a on a.pid = l.pid and a.backend_type = 'c
 where l.database = (select d.oid from pg_database d where d.datname = current_database())
 and l.locktype = 'relation' and l.mode = 'AccessExclusiveLock'
 """
-"""Tables that a client has for itself, or waits for to have so. Calls have rows so, and autovacuum tables."""
+"""Tables that a client locks against all others, or waits to. Calls lock rows so, and autovacuum tables."""
 
 
 class Traffic:

@@ -19,6 +19,8 @@ if TYPE_CHECKING:
 PATIENCE_SECONDS = 60.0
 LONG_SECONDS = 3600.0
 """A poll that a test doesn't live to see."""
+WAITING = "select 1 from information_schema.processlist where db = database() and state = 'User sleep'"
+"""Whether something waits in MariaDB or MySQL."""
 
 
 def until(condition: Callable[[], Any], seconds: float = PATIENCE_SECONDS) -> Any:

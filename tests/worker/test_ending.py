@@ -19,7 +19,15 @@ from pyqueue_sql.worker import AsyncContext, AsyncWorker, Context, Handlers, Wor
 from pyqueue_sql.worker.board import Board
 from tests.doctor.logins import Watched, kept, watched
 from tests.faults.proxy import proxy
-from tests.worker.helpers import LONG_SECONDS, PATIENCE_SECONDS, Running, end_others, others, until
+from tests.worker.helpers import (
+    LONG_SECONDS,
+    PATIENCE_SECONDS,
+    WAITING,
+    Running,
+    end_others,
+    others,
+    until,
+)
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Sequence
@@ -114,8 +122,7 @@ def test_a_login_that_may_not_end_what_waits_for_it_hangs_up(
     handlers.on("nothing")(lambda _: None)
     threads = set(threading.enumerate())
     running = Running(Worker(watched.logins["queue_consumer"], handlers, upkeep=False))
-    waiting = "select 1 from information_schema.processlist where db = database() and state = 'User sleep'"
-    until(lambda: watched.execute(waiting))
+    until(lambda: watched.execute(WAITING))
     running.stop()
     running.join(SOON_SECONDS)
     assert [one.message for one in caplog.records if one.levelno >= logging.WARNING] == []

@@ -14,7 +14,7 @@ import pytest
 from pyqueue_sql import Message, Queue
 from pyqueue_sql.worker import AsyncContext, AsyncWorker, Context, Handlers, Lost, taking, watching
 from pyqueue_sql.worker.watching import Listener
-from tests.worker.helpers import PATIENCE_SECONDS, end_others, until
+from tests.worker.helpers import PATIENCE_SECONDS, WAITING, end_others, until
 
 if TYPE_CHECKING:
     from collections.abc import Generator
@@ -55,11 +55,10 @@ def until_idle(queue: Session, running: Running, seen: list[str], kind: str = "m
 def test_a_wait_is_no_statement_that_takes_too_long(
     queue: Session, workers: Workers, handlers: Handlers, seen: list[str], caplog: pytest.LogCaptureFixture
 ) -> None:
-    waiting = "select 1 from information_schema.processlist where db = database() and state = 'User sleep'"
     queue.execute("set global max_statement_time = 1")
     try:
         with workers.running(handlers):
-            until(lambda: queue.execute(f"{waiting} and time_ms > 1500"), SOON_SECONDS)
+            until(lambda: queue.execute(f"{WAITING} and time_ms > 1500"))
             queue.push("mail", "a")
             until(lambda: seen, SOON_SECONDS)
     finally:
