@@ -78,7 +78,6 @@ source base/_queue_undo.sql
 source base/_queue_random.sql
 source base/_queue_begin_alone.sql
 source base/_queue_retry.sql
-source base/_queue_iso.sql
 
 -- messages
 source messages/_queue_add_error.sql
@@ -130,7 +129,6 @@ source cursor/_queue_keep_cursor.sql
 
 -- wake
 source wake/_queue_ready.sql
-source wake/_queue_ready_kind.sql
 source wake/_queue_wait_kinds.sql
 source wake/_queue_wait_end.sql
 source wake/queue_wait.sql
@@ -191,7 +189,6 @@ source limits/_queue_limited_until.sql
 source limits/_queue_define_limits.sql
 source limits/_queue_slots_free.sql
 source limits/_queue_slots.sql
-source limits/_queue_claim_slots.sql
 source limits/_queue_lease_tokens.sql
 source limits/_queue_admit.sql
 source limits/_queue_admitted.sql
@@ -233,7 +230,6 @@ source log/_queue_prune_log.sql
 source log/_queue_log_open.sql
 source log/_queue_log.sql
 source log/_queue_log_entries.sql
-source log/_queue_log_note.sql
 source log/_queue_log_horizon.sql
 source log/_queue_read.sql
 source log/_queue_log_known.sql
@@ -255,11 +251,9 @@ source filters/_queue_prune_terms.sql
 source filters/_queue_define_filter.sql
 source filters/_queue_look_line.sql
 source filters/_queue_look_due.sql
-source filters/_queue_look_terms.sql
 source filters/_queue_take_candidates.sql
 source filters/_queue_find_terms.sql
 source filters/_queue_take_where.sql
-source filters/_queue_peek_where.sql
 
 -- staging
 source staging/_queue_drain_inbox.sql
@@ -292,7 +286,6 @@ source workers/_queue_server_run.sql
 source workers/_queue_reap.sql
 source workers/queue_heartbeat.sql
 source workers/queue_reap.sql
-source workers/_queue_several_nodes.sql
 
 -- settings
 source settings/_queue_check_roles.sql

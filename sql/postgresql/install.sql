@@ -124,7 +124,6 @@ set client_encoding = 'UTF8';
 \ir wake/_queue_is_heard.sql
 \ir wake/_queue_wake.sql
 \ir wake/_queue_wake_limited.sql
-\ir wake/_queue_ready_onward.sql
 \ir wake/_queue_ready.sql
 \ir wake/queue_wait.sql
 \ir wake/queue_listen.sql
@@ -255,7 +254,6 @@ set client_encoding = 'UTF8';
 \ir staging/_queue_check_inbox_row.sql
 \ir staging/_queue_put_inbox_rows.sql
 \ir staging/_queue_drain_inbox.sql
-\ir staging/_queue_drain_inbox_left.sql
 \ir staging/queue_stage_begin.sql
 \ir staging/queue_stage_publish.sql
 \ir staging/queue_stage_abort.sql

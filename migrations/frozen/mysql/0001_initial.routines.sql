@@ -370,7 +370,7 @@ begin
     end if;
 end;
 --;
--- calls: _queue_fail, _queue_iso
+-- calls: _queue_fail
 drop procedure if exists _queue_instant;
 --;
 create procedure _queue_instant(in in_options longtext character set utf8mb4,
@@ -380,21 +380,48 @@ refused, so that nobody''s seconds pass for microseconds.
 in_options: the options. in_option: its name.
 Result: microseconds since 1970; NULL where it isn''t given.
 Errors: PQ002.
-differs: the result is out_time.'
+differs: the result is out_time. PostgreSQL reads ISO 8601 itself, in the same way: date, T or a space, hours and
+minutes, perhaps seconds, perhaps up to six places of them, and an offset: Z, +02, +0200, +02:00. A second 60 is the
+next minute.'
 begin
     declare v_at longtext character set utf8mb4 default json_extract(in_options, concat('$.', in_option));
     declare v_type varchar(20) character set utf8mb4 default json_type(v_at);
+    declare v_text longtext character set utf8mb4 collate /*!80017 utf8mb4_0900_bin *//*M!100600 utf8mb4_nopad_bin */ default json_unquote(v_at);
+    declare v_offset varchar(10) character set utf8mb4;
+    declare v_clock varchar(20) character set utf8mb4;
+    declare v_day date;
+    declare v_month_day, v_hour, v_minute, v_second, v_fraction, v_ahead_hours, v_ahead_minutes int;
     set out_time = null;
     if coalesce(v_type, 'NULL') <> 'NULL' then
-        if v_type = 'STRING' then
-            call _queue_iso(json_unquote(v_at), out_time);
+        if v_type = 'STRING' and char_length(v_text) <= 40 and v_text regexp
+            '^[0-9]{4}(-[0-9]{2}){2}[T ][0-9]{2}:[0-9]{2}(:[0-9]{2}([.][0-9]{1,6})?)?(Z|[+-][0-9]{2}(:?[0-9]{2})?)\\z'
+                then
+            set v_offset = regexp_substr(v_text, '(Z|[+-][0-9:]+)\\z');
+            set v_clock = substr(v_text, 12, char_length(v_text) - 11 - char_length(v_offset));
+            -- no server shows a day that isn't there in the same way
+            if substr(v_text, 6, 2) between 1 and 12 and left(v_text, 4) > 0 then
+                set v_day = last_day(concat(left(v_text, 8), '01'));
+            end if;
+            set v_month_day = substr(v_text, 9, 2), v_hour = left(v_clock, 2), v_minute = substr(v_clock, 4, 2),
+                v_second = if(char_length(v_clock) > 5, substr(v_clock, 7, 2), 0),
+                v_fraction = if(char_length(v_clock) > 9, rpad(substr(v_clock, 10), 6, '0'), 0),
+                v_ahead_hours = if(v_offset = 'Z', 0, substr(v_offset, 2, 2)),
+                v_ahead_minutes = if(char_length(v_offset) > 3, right(v_offset, 2), 0);
+            if v_day is not null and v_month_day between 1 and day(v_day) and v_ahead_hours < 16
+                and v_ahead_minutes < 60 and (v_hour < 24 and v_minute < 60 and v_second <= 60
+                    or v_hour = 24 and v_minute + v_second + v_fraction = 0) then
+                set out_time = ((to_days(v_day) - day(v_day) + v_month_day - to_days('1970-01-01')) * 86400
+                    + v_hour * 3600 + v_minute * 60 + v_second
+                    - if(left(v_offset, 1) = '-', -1, 1) * (v_ahead_hours * 3600 + v_ahead_minutes * 60)) * 1000000 +
+                        v_fraction;
+            end if;
         elseif v_type in ('INTEGER', 'UNSIGNED INTEGER', 'DOUBLE', 'DECIMAL') and abs(v_at + 0e0) < 1e18
             and v_at + 0e0 = floor(v_at + 0e0) then
             set out_time = cast(v_at as decimal(60,30));
         end if;
         -- up to the last microsecond of the year 9999
         if out_time is null or out_time < 100000000000000 or out_time > 253402300799999999 then
-            call _queue_fail('PQ002', in_option, json_unquote(v_at),
+            call _queue_fail('PQ002', in_option, v_text,
                 'must be microseconds since 1970 (10^14 or more) or ISO 8601 with an offset');
         end if;
     end if;
@@ -680,45 +707,6 @@ begin
     do sleep(rand() * 0.002 * out_tries);
 end;
 --;
-drop procedure if exists _queue_iso;
---;
-create procedure _queue_iso(in in_text longtext character set utf8mb4 collate /*!80017 utf8mb4_0900_bin *//*M!100600 utf8mb4_nopad_bin */, out out_time bigint)
-    comment 'A time as ISO 8601 writes it.
-in_text: date, T or a space, hours and minutes, perhaps seconds, perhaps up to six places of them, and an offset: Z,
-+02, +0200, +02:00. A second 60 is the next minute.
-out_time: microseconds since 1970-01-01 UTC; NULL for what is no such time.
-differs: PostgreSQL reads it itself, in the same way.'
-begin
-    declare v_offset varchar(10) character set utf8mb4;
-    declare v_clock varchar(20) character set utf8mb4;
-    declare v_day date;
-    declare v_month_day, v_hour, v_minute, v_second, v_fraction, v_ahead_hours, v_ahead_minutes int;
-    set out_time = null;
-    if char_length(in_text) <= 40 and in_text regexp
-        '^[0-9]{4}-[0-9]{2}-[0-9]{2}[T ][0-9]{2}:[0-9]{2}(:[0-9]{2}([.][0-9]{1,6})?)?(Z|[+-][0-9]{2}(:?[0-9]{2})?)\\z'
-            then
-        set v_offset = regexp_substr(in_text, '(Z|[+-][0-9:]+)\\z');
-        set v_clock = substr(in_text, 12, char_length(in_text) - 11 - char_length(v_offset));
-        -- no server shows a day that isn't there in the same way
-        if substr(in_text, 6, 2) between 1 and 12 and left(in_text, 4) > 0 then
-            set v_day = last_day(concat(left(in_text, 8), '01'));
-        end if;
-        set v_month_day = substr(in_text, 9, 2), v_hour = left(v_clock, 2), v_minute = substr(v_clock, 4, 2),
-            v_second = if(char_length(v_clock) > 5, substr(v_clock, 7, 2), 0),
-            v_fraction = if(char_length(v_clock) > 9, rpad(substr(v_clock, 10), 6, '0'), 0),
-            v_ahead_hours = if(v_offset = 'Z', 0, substr(v_offset, 2, 2)),
-            v_ahead_minutes = if(char_length(v_offset) > 3, right(v_offset, 2), 0);
-        if v_day is not null and v_month_day between 1 and day(v_day) and v_ahead_hours < 16 and v_ahead_minutes < 60
-            and (v_hour < 24 and v_minute < 60 and v_second <= 60 or v_hour = 24
-                and v_minute + v_second + v_fraction = 0) then
-            set out_time = ((to_days(v_day) - day(v_day) + v_month_day - to_days('1970-01-01')) * 86400
-                + v_hour * 3600 + v_minute * 60 + v_second
-                - if(left(v_offset, 1) = '-', -1, 1) * (v_ahead_hours * 3600 + v_ahead_minutes * 60)) * 1000000 +
-                    v_fraction;
-        end if;
-    end if;
-end;
---;
 drop procedure if exists _queue_add_error;
 --;
 create procedure _queue_add_error(in in_errors longtext character set utf8mb4, in in_now bigint, in in_attempt int,
@@ -790,7 +778,8 @@ begin
 end;
 --;
 -- calls: _queue_begin, _queue_check_count, _queue_check_kind, _queue_check_options, _queue_check_roles,
---     _queue_commit, _queue_peek_where, _queue_undo, _queue_where, queue_now
+--     _queue_commit, _queue_first_of, _queue_look_due, _queue_look_line, _queue_matches, _queue_undo, _queue_where,
+--     queue_now
 drop procedure if exists queue_peek;
 --;
 create procedure queue_peek(in in_kind text character set utf8mb4 collate /*!80017 utf8mb4_0900_bin *//*M!100600 utf8mb4_nopad_bin */,
@@ -810,8 +799,14 @@ differs: with where, what waits in lines isn''t shown.'
 begin
     declare v_own boolean;
     declare v_now bigint;
-    declare v_where, v_entries longtext character set utf8mb4;
+    declare v_where, v_entries, v_list, v_payload, v_headers longtext character set utf8mb4;
     declare v_most int default coalesce(in_max_messages, 1);
+    declare v_path, v_text longtext character set utf8mb4 collate /*!80017 utf8mb4_0900_bin *//*M!100600 utf8mb4_nopad_bin */;
+    declare v_number double;
+    declare v_rank int default -32768;
+    declare v_place, v_entry, v_one bigint default 0;
+    declare v_rows, v_found int;
+    declare v_matches, v_line boolean default true;
     declare exit handler for sqlexception begin call _queue_undo(v_own); resignal; end;
     call _queue_begin(v_own);
     call queue_now(v_now);
@@ -821,7 +816,34 @@ begin
     call _queue_check_options(in_options, 'where', 'options');
     call _queue_where(in_options, v_where);
     if v_where is not null then
-        call _queue_peek_where(in_kind, v_most, v_where, v_now, v_entries);
+        set v_entries = '[]';
+        call _queue_first_of(v_where, v_path, v_text, v_number);
+        parts: loop -- as many of the ready line, and then of the timetable
+            set v_found = 0, v_rows = 1000;
+            while v_rows > 0 and v_found < v_most do
+                if v_line then
+                    call _queue_look_line(in_kind, 9223372036854775807, 1000, v_path, v_text, v_number, v_rank, v_place,
+                        v_entry, v_list, v_rows);
+                else
+                    call _queue_look_due(in_kind, 9223372036854775807, 1000, v_path, v_text, v_number, v_place, v_entry,
+                        v_list, v_rows);
+                end if;
+                set v_one = 0;
+                while v_one < v_rows and v_found < v_most do
+                    call _queue_matches(json_extract(v_list, concat('$[', v_one, ']')), v_where, v_matches, v_payload,
+                        v_headers);
+                    if v_matches then
+                        set v_entries = json_array_append(v_entries, '$',
+                            json_extract(v_list, concat('$[', v_one, ']'))), v_found = v_found + 1;
+                    end if;
+                    set v_one = v_one + 1;
+                end while;
+            end while;
+            if not v_line then
+                leave parts;
+            end if;
+            set v_line = false, v_place = 0, v_entry = 0;
+        end loop;
     end if;
     select q.p_kind, q.p_key, q.payload, q.payload_bytes, q.headers, q.priority, q.scheduled_at,
         q.scheduled_at_initially, q.created_at, q.reserved_at, q.attempts, q.reserved_by,
@@ -2030,10 +2052,9 @@ begin
 end;
 --;
 -- calls: _queue_admit, _queue_admitted, _queue_check_count, _queue_check_key, _queue_check_kind,
---     _queue_check_options, _queue_check_roles, _queue_claim_slots, _queue_defaults, _queue_groups_due,
---     _queue_number, _queue_random, _queue_take_deliverable, _queue_take_with_permits, _queue_upkeep, _queue_use,
---     _queue_where
--- changes: delayed_queue, queue_count
+--     _queue_check_options, _queue_check_roles, _queue_defaults, _queue_groups_due, _queue_number, _queue_random,
+--     _queue_take_deliverable, _queue_take_with_permits, _queue_upkeep, _queue_use, _queue_where
+-- changes: delayed_queue, queue_count, queue_slot
 drop procedure if exists _queue_deliver;
 --;
 create procedure _queue_deliver(in in_kind text character set utf8mb4 collate /*!80017 utf8mb4_0900_bin *//*M!100600 utf8mb4_nopad_bin */, in in_worker text character set utf8mb4 collate /*!80017 utf8mb4_0900_bin *//*M!100600 utf8mb4_nopad_bin */,
@@ -2053,7 +2074,7 @@ inside of a procedure.'
 begin
     declare v_until, v_looked, v_tokens bigint;
     declare v_timeout, v_given decimal(30,6) default null;
-    declare v_most, v_number, v_expired, v_limit int;
+    declare v_most, v_number, v_expired, v_limit, v_slot int;
     declare v_none, v_rate decimal(30,6);
     declare v_slots longtext character set ascii;
     declare v_paused, v_guarded, v_restricted boolean default false;
@@ -2118,8 +2139,22 @@ begin
                     q.deliveries = q.deliveries + 1, q.reserved_by = v_worker,
                     q.secret = unhex(left(sha2(concat(out_seed, q.entry), 256), 32));
             end if;
-            if v_limit is not null then
-                call _queue_claim_slots(in_kind, v_slots, out_entries, out_seed);
+            if v_limit is not null and v_number = 1 then
+                set v_slot = json_extract(v_slots, '$[0]');
+                update queue_slot s set s.entry = out_entry, s.secret = unhex(left(out_seed, 32))
+                where s.p_kind = in_kind and s.slot = v_slot;
+            elseif v_limit is not null then
+                /*M!100600 set statement sql_safe_updates = 0 for */ update (
+                    select max(u.slot) as slot, max(u.entry) as entry -- to join both arrays compares each with each
+                    from (
+                        select j.place, j.slot, null as entry
+                        from json_table(v_slots, '$[*]' columns (place for ordinality, slot int path '$')) j
+                        union all
+                        select e.place, null, e.entry
+                        from json_table(out_entries, '$[*]' columns (place for ordinality, entry bigint path '$')) e) u
+                    group by u.place having entry is not null) d
+                    straight_join queue_slot s force index (primary) on s.p_kind = in_kind and s.slot = d.slot
+                set s.entry = d.entry, s.secret = unhex(left(sha2(concat(out_seed, d.entry), 256), 32));
             end if;
         end if;
         if v_rate is not null then
@@ -2869,52 +2904,15 @@ begin
     end if;
 end;
 --;
--- calls: _queue_ready, queue_now
-drop procedure if exists _queue_ready_kind;
---;
-create procedure _queue_ready_kind(in in_kinds longtext character set utf8mb4 collate /*!80017 utf8mb4_0900_bin *//*M!100600 utf8mb4_nopad_bin */, in in_number int,
-    out out_kind varchar(100) character set utf8mb4 collate /*!80017 utf8mb4_0900_bin *//*M!100600 utf8mb4_nopad_bin */)
-    comment 'The first of some kinds of which a message may be taken. What has landed in the inbox may be of any of
-them: a reserve of whatever kind takes it in.
-in_kinds: the kinds, each followed by the character NUL: to take JSON apart would cost more than to look. in_number: how
-many. out_kind: the kind; NULL: none.
-Locks: as _queue_ready; a row of the inbox, if there is one.
-differs: on PostgreSQL it is a part of queue_wait.'
-begin
-    declare v_now, v_landed bigint;
-    declare v_place int default 0;
-    declare v_ready, v_paused boolean default false;
-    declare v_kind varchar(100) character set utf8mb4 collate /*!80017 utf8mb4_0900_bin *//*M!100600 utf8mb4_nopad_bin */;
-    declare continue handler for not found begin end;
-    call queue_now(v_now);
-    select min(i.id) into v_landed from queue_inbox i;
-    if v_landed is not null then
-        set v_landed = null; -- as in _queue_ready
-        select i.id into v_landed from queue_inbox i order by i.id limit 1 for update skip locked;
-    end if;
-    while not v_ready and v_place < in_number do
-        set v_place = v_place + 1,
-            v_kind = substring_index(substring_index(in_kinds, char(0 using utf8mb4), v_place), char(0 using utf8mb4),
-            -1);
-        if v_landed is null then
-            call _queue_ready(v_kind, v_now, v_ready);
-        else
-            set v_paused = false;
-            select k.paused into v_paused from queue_kind k where k.p_kind = v_kind;
-            set v_ready = not v_paused;
-        end if;
-    end while;
-    set out_kind = if(v_ready, v_kind, null);
-end;
---;
 -- calls: _queue_check_kinds
 drop procedure if exists _queue_wait_kinds;
 --;
 create procedure _queue_wait_kinds(in in_kinds longtext character set utf8mb4, out out_kinds longtext character set utf8mb4 collate /*!80017 utf8mb4_0900_bin *//*M!100600 utf8mb4_nopad_bin */,
     out out_number int, out out_lock varchar(64) character set utf8mb4)
     comment 'What a wait needs of its kinds.
-in_kinds: as queue_wait is given them. out_kinds, out_number: see _queue_ready_kind. out_lock: the name of the lock that
-the one has who looks for all that wait for these kinds, in whatever order they name them.
+in_kinds: as queue_wait is given them. out_kinds: the kinds, each followed by the character NUL: to take JSON apart
+would cost more than to look. out_number: how many. out_lock: the name of the lock that the one has who looks for all
+that wait for these kinds, in whatever order they name them.
 Errors: PQ001.
 differs: PostgreSQL has no need of it.'
 begin
@@ -2947,8 +2945,8 @@ begin
     end if;
 end;
 --;
--- calls: _queue_begin_alone, _queue_commit, _queue_fail, _queue_ready_kind, _queue_ticks, _queue_undo,
---     _queue_wait_end, _queue_wait_kinds
+-- calls: _queue_begin_alone, _queue_commit, _queue_fail, _queue_ready, _queue_ticks, _queue_undo, _queue_wait_end,
+--     _queue_wait_kinds, queue_now
 drop procedure if exists queue_wait;
 --;
 create procedure queue_wait(in in_kinds longtext character set utf8mb4, in in_timeout_seconds double)
@@ -2969,13 +2967,14 @@ time), and the others stand in line for a named lock that it has. A wait is a co
 in the inbox ends it too. See docs/adr/0005-waiting-on-innodb.md.'
 begin
     declare v_kinds longtext character set utf8mb4 collate /*!80017 utf8mb4_0900_bin *//*M!100600 utf8mb4_nopad_bin */;
-    declare v_number int;
+    declare v_number, v_place int;
     declare v_lock varchar(64) character set utf8mb4;
     declare v_kind varchar(100) character set utf8mb4 collate /*!80017 utf8mb4_0900_bin *//*M!100600 utf8mb4_nopad_bin */;
-    declare v_start, v_look, v_now, v_until bigint;
+    declare v_start, v_look, v_now, v_until, v_clock, v_landed bigint;
     declare v_took bigint default 0;
-    declare v_open, v_killed boolean;
+    declare v_open, v_killed, v_ready, v_paused boolean;
     declare v_pause int;
+    declare continue handler for not found begin end;
     declare exit handler for sqlexception begin call _queue_undo(v_open); call _queue_wait_end(); resignal; end;
     again: loop
         -- each look in a transaction, and nothing of ours between them: a wait doesn't keep an upgrade waiting
@@ -2991,14 +2990,31 @@ begin
             end if;
             set v_start = v_look, v_until = v_look + cast(round(coalesce(in_timeout_seconds, 5) * 1000000) as signed);
         end if;
-        call _queue_ready_kind(v_kinds, v_number, v_kind);
+        call queue_now(v_clock);
+        select min(i.id) into v_landed from queue_inbox i;
+        if v_landed is not null then
+            set v_landed = null; -- as in _queue_ready
+            select i.id into v_landed from queue_inbox i order by i.id limit 1 for update skip locked;
+        end if;
+        set v_place = 0, v_ready = false;
+        while not v_ready and v_place < v_number do
+            set v_place = v_place + 1, v_kind = substring_index(
+                substring_index(v_kinds, char(0 using utf8mb4), v_place), char(0 using utf8mb4), -1);
+            if v_landed is null then
+                call _queue_ready(v_kind, v_clock, v_ready);
+            else -- it may be of any of them: a reserve of whatever kind takes it in
+                set v_paused = false;
+                select k.paused into v_paused from queue_kind k where k.p_kind = v_kind;
+                set v_ready = not v_paused;
+            end if;
+        end while;
         call _queue_ticks(v_now);
-        if v_kind is not null or v_now not between v_start and v_until - 1 then
+        if v_ready or v_now not between v_start and v_until - 1 then
             call _queue_wait_end();
         end if;
         call _queue_commit(true);
         set v_open = null;
-        if v_kind is not null or v_now not between v_start and v_until - 1 then
+        if v_ready or v_now not between v_start and v_until - 1 then
             leave again;
         elseif @pyqueue_wait is not null then -- this one looks for all
             -- two looks that were slow, one after the other: not a machine that was busy for a moment
@@ -3016,7 +3032,7 @@ begin
             signal sqlstate '70100' set mysql_errno = 1317, message_text = 'Query execution was interrupted';
         end if;
     end loop;
-    select v_kind as p_kind from (select 1 as one) o where v_kind is not null;
+    select v_kind as p_kind from (select 1 as one) o where v_ready;
 end;
 --;
 -- calls: _queue_boolean, _queue_check_options, _queue_check_payload, _queue_number, _queue_text
@@ -5551,38 +5567,6 @@ begin
     end if;
 end;
 --;
--- changes: queue_slot
-drop procedure if exists _queue_claim_slots;
---;
-create procedure _queue_claim_slots(in in_kind text character set utf8mb4 collate /*!80017 utf8mb4_0900_bin *//*M!100600 utf8mb4_nopad_bin */, in in_slots longtext character set ascii,
-    in in_entries longtext character set utf8mb4, in in_seed varchar(64) character set ascii)
-    comment 'Puts deliveries in places.
-in_kind: the kind. in_slots: what _queue_slots answered. in_entries: the messages, a JSON array, as many or fewer.
-in_seed: what their secrets are made of, see _queue_deliver.
-Locks: none but the slots, which are locked.
-differs: PostgreSQL appends to queue_claim.'
-begin
-    declare v_number int default json_length(in_entries);
-    declare v_slot int default json_extract(in_slots, '$[0]');
-    declare v_entry bigint default json_extract(in_entries, '$[0]');
-    if v_number = 1 then
-        update queue_slot s set s.entry = v_entry, s.secret = unhex(left(in_seed, 32))
-            where s.p_kind = in_kind and s.slot = v_slot;
-    else
-        /*M!100600 set statement sql_safe_updates = 0 for */ update (
-            select max(u.slot) as slot, max(u.entry) as entry -- a join of the two arrays would compare each with each
-            from (
-                select j.place, j.slot, null as entry
-                from json_table(in_slots, '$[*]' columns (place for ordinality, slot int path '$')) j
-                union all
-                select e.place, null, e.entry
-                from json_table(in_entries, '$[*]' columns (place for ordinality, entry bigint path '$')) e) u
-            group by u.place having entry is not null) d
-            straight_join queue_slot s force index (primary) on s.p_kind = in_kind and s.slot = d.slot
-        set s.entry = d.entry, s.secret = unhex(left(sha2(concat(in_seed, d.entry), 256), 32));
-    end if;
-end;
---;
 -- changes: queue_bucket
 drop procedure if exists _queue_lease_tokens;
 --;
@@ -7155,32 +7139,7 @@ begin
     end loop; end; close c;
 end;
 --;
--- changes: queue_log_known
-drop procedure if exists _queue_log_note;
---;
-create procedure _queue_log_note(in in_now bigint, in in_known bigint)
-    comment 'Notes up to where the log is complete, once a second at the most, and forgets older notes.
-in_now: the time of the call. in_known: the position. The transaction is the call''s own.
-Locks: notes; those that others have locked are left.
-differs: on PostgreSQL only who keeps a snapshot makes notes.'
-begin
-    declare v_position, v_noted_at bigint;
-    declare v_old longtext character set utf8mb4;
-    declare continue handler for not found begin end;
-    select n.position, n.noted_at into v_position, v_noted_at from queue_log_known n order by n.position desc limit 1;
-    if in_known > coalesce(v_position, 0) and coalesce(v_noted_at not between in_now - 1000000 and in_now, true) then
-        /*M!100600 set statement group_concat_max_len = 1000000000 for */ select json_arrayagg(json_array(o.position, o.id)) into v_old
-        from (select n.position, n.id from queue_log_known n order by n.position limit 100 for update skip locked) o;
-        insert into queue_log_known (position, id, noted_at)
-            values (in_known, uuid_short() & 9223372036854775807, in_now);
-        /*M!100600 set statement sql_safe_updates = 0 for */ delete n from json_table(coalesce(v_old, '[]'), '$[*]'
-            columns (position bigint path '$[0]', id bigint path '$[1]')) j
-            straight_join queue_log_known n force index (primary) on n.position = j.position and n.id = j.id;
-    end if;
-end;
---;
--- calls: _queue_log_note
--- changes: queue_log_epoch
+-- changes: queue_log_epoch, queue_log_known
 drop procedure if exists _queue_log_horizon;
 --;
 create procedure _queue_log_horizon(in in_now bigint, out out_horizon bigint)
@@ -7188,13 +7147,17 @@ create procedure _queue_log_horizon(in in_now bigint, out out_horizon bigint)
 that. The open transactions count that have appended, no others.
 in_now: the time of the call. The transaction is the call''s own.
 Result: the position.
-Locks: epochs; those that others have locked are left. An epoch that nobody holds any more goes, but for the newest.
+Locks: epochs and notes; those that others have locked are left. An epoch that nobody holds any more goes, but for the
+newest.
 differs: the result is out_horizon. An epoch that is held, by others than readers, ends it; then a new one is made, for
-those who come later.'
+those who come later. The result is noted, once a second at the most, and older notes go; on PostgreSQL only who keeps a
+snapshot makes notes.'
 begin
-    declare v_last, v_floor, v_id, v_newest, v_locked, v_found bigint;
+    declare v_last, v_floor, v_id, v_newest, v_locked, v_found, v_noted, v_noted_at bigint;
+    declare v_old longtext character set utf8mb4;
     declare v_tries int default 0;
     declare c cursor for select e.floor, e.id from queue_log_epoch e order by e.floor, e.id;
+    declare continue handler for not found begin end;
     select coalesce(max(l.position), 0) into v_last from queue_log l;
     select e.id into v_newest from queue_log_epoch e order by e.floor desc, e.id desc limit 1;
     set out_horizon = v_last;
@@ -7221,7 +7184,16 @@ begin
             leave epochs;
         end if;
     end loop; end; close c;
-    call _queue_log_note(in_now, out_horizon);
+    select n.position, n.noted_at into v_noted, v_noted_at from queue_log_known n order by n.position desc limit 1;
+    if out_horizon > coalesce(v_noted, 0) and coalesce(v_noted_at not between in_now - 1000000 and in_now, true) then
+        /*M!100600 set statement group_concat_max_len = 1000000000 for */ select json_arrayagg(json_array(o.position, o.id)) into v_old
+        from (select n.position, n.id from queue_log_known n order by n.position limit 100 for update skip locked) o;
+        insert into queue_log_known (position, id, noted_at)
+            values (out_horizon, uuid_short() & 9223372036854775807, in_now);
+        /*M!100600 set statement sql_safe_updates = 0 for */ delete n from json_table(coalesce(v_old, '[]'), '$[*]'
+            columns (position bigint path '$[0]', id bigint path '$[1]')) j
+            straight_join queue_log_known n force index (primary) on n.position = j.position and n.id = j.id;
+    end if;
 end;
 --;
 drop procedure if exists _queue_read;
@@ -7960,60 +7932,6 @@ begin
         order by q.due_at, q.entry limit in_many) c;
 end;
 --;
-drop procedure if exists _queue_look_terms;
---;
-create procedure _queue_look_terms(in in_kind text character set utf8mb4 collate /*!80017 utf8mb4_0900_bin *//*M!100600 utf8mb4_nopad_bin */, in in_now bigint, in in_term bigint,
-    in in_other bigint, in in_path longtext character set utf8mb4 collate /*!80017 utf8mb4_0900_bin *//*M!100600 utf8mb4_nopad_bin */, in in_text longtext character set utf8mb4 collate /*!80017 utf8mb4_0900_bin *//*M!100600 utf8mb4_nopad_bin */, in in_number double,
-    inout out_place bigint, inout out_entry bigint, out out_entries longtext character set utf8mb4, out out_rows int,
-    out out_gone longtext character set utf8mb4)
-    comment 'Looks through the index of filters for messages that a filter may match, without a lock, 1000 rows at a
-time.
-in_kind: the kind. in_now: the time of the call. in_term, in_other: the terms to look for. in_path, in_text, in_number:
-see _queue_first_of.
-out_place, out_entry: from behind which row on, and the last one. out_entries: a JSON array of entries, in the order of
-delivery; NULL for none.
-out_rows: how many rows were looked at. out_gone: entries of messages that have gone.
-differs: on PostgreSQL it is a part of _queue_find_terms.'
-begin
-    declare v_rows longtext character set utf8mb4;
-    /*M!100600 set statement group_concat_max_len = 1000000000 for */ select json_arrayagg(json_array(w.entry, w.place)), count(*) into v_rows, out_rows
-    from (
-        select r.entry, r.place from (
-            (select t.entry, t.place from queue_term t force index (queue_term_place)
-                where t.term = in_term and t.place between out_place and in_now
-                    and (t.place > out_place or t.entry > out_entry)
-                order by t.place, t.entry limit 1000)
-            union all
-            (select o.entry, o.place from queue_term o force index (queue_term_place)
-                where o.term = in_other and o.place between out_place and in_now
-                    and (o.place > out_place or o.entry > out_entry)
-                order by o.place, o.entry limit 1000)) r
-        order by r.place, r.entry limit 1000) w;
-    set out_entry = json_extract(v_rows, concat('$[', out_rows - 1, '][0]')),
-        out_place = json_extract(v_rows, concat('$[', out_rows - 1, '][1]')), out_entries = null, out_gone = null;
-    if out_rows > 0 then
-        /*M!100600 set statement group_concat_max_len = 1000000000 for */ select json_arrayagg(g.entry) into out_gone
-        from (
-            select j.entry from json_table(v_rows, '$[*]' columns (entry bigint path '$[0]')) j
-                left join delayed_queue q force index (primary) on q.entry = j.entry where q.entry is null) g;
-        /*M!100600 set statement group_concat_max_len = 1000000000 for */ select json_arrayagg(c.entry) into out_entries
-        from (
-            select q.entry
-            from json_table(v_rows, '$[*]' columns (entry bigint path '$[0]')) j
-                straight_join delayed_queue q force index (primary) on q.entry = j.entry
-            where q.p_kind = in_kind and q.scheduled_at <= in_now and (q.ready_rank is not null or q.due_at <= in_now)
-                and (in_path is null or /*M!100600 if(locate('\\', q.payload) > 0, true, */ if(in_number is null,
-                    json_unquote(json_extract(q.payload, in_path)) = in_text,
-                    if(json_type(json_extract(q.payload, in_path)) in ('INTEGER', 'UNSIGNED INTEGER', 'DOUBLE',
-                    'DECIMAL'), json_extract(q.payload, in_path) + 0e0 = in_number, false)) /*M!100600 ) */
-                or /*M!100600 if(locate('\\', q.headers) > 0, true, */ if(in_number is null,
-                    json_unquote(json_extract(q.headers, in_path)) = in_text,
-                    if(json_type(json_extract(q.headers, in_path)) in ('INTEGER', 'UNSIGNED INTEGER', 'DOUBLE',
-                    'DECIMAL'), json_extract(q.headers, in_path) + 0e0 = in_number, false)) /*M!100600 ) */)
-            order by -q.priority, coalesce(q.ready_at, q.due_at), q.entry limit 1000) c;
-    end if;
-end;
---;
 -- calls: _queue_matches
 -- changes: delayed_queue
 drop procedure if exists _queue_take_candidates;
@@ -8066,7 +7984,7 @@ begin
     end loop; end; close c;
 end;
 --;
--- calls: _queue_forget_terms, _queue_look_terms, _queue_take_candidates
+-- calls: _queue_forget_terms, _queue_take_candidates
 drop procedure if exists _queue_find_terms;
 --;
 create procedure _queue_find_terms(in in_kind text character set utf8mb4 collate /*!80017 utf8mb4_0900_bin *//*M!100600 utf8mb4_nopad_bin */, in in_max int, in in_now bigint, in in_most int,
@@ -8088,7 +8006,7 @@ begin
     declare v_other bigint default cast(conv(left(sha2(concat(in_kind, '', '=', ''), 256), 15), 16, 10) as signed);
     declare v_place, v_entry bigint default 0;
     declare v_rows int default 1000;
-    declare v_list, v_gone longtext character set utf8mb4;
+    declare v_list, v_found, v_gone longtext character set utf8mb4;
     /*M!100600 set statement group_concat_max_len = 1000000000 for */ select json_arrayagg(h.term) into v_list
     from (
         select cast(conv(left(sha2(concat(in_kind, w.p, '=', w.c), 256), 15), 16, 10) as signed) as term
@@ -8107,13 +8025,48 @@ begin
         end if;
     end while;
     while v_rows = 1000 and out_number < in_max do
-        call _queue_look_terms(in_kind, in_now, v_term, v_other, in_path, in_text, in_number, v_place, v_entry, v_list,
-            v_rows, v_gone);
-        if v_gone is not null then
-            call _queue_forget_terms(v_gone, v_gone_rows);
+        /*M!100600 set statement group_concat_max_len = 1000000000 for */ select json_arrayagg(json_array(w.entry, w.place)), count(*) into v_found, v_rows
+        from (
+            select r.entry, r.place from (
+                (select t.entry, t.place from queue_term t force index (queue_term_place)
+                    where t.term = v_term and t.place between v_place and in_now
+                        and (t.place > v_place or t.entry > v_entry)
+                    order by t.place, t.entry limit 1000)
+                union all
+                (select o.entry, o.place from queue_term o force index (queue_term_place)
+                    where o.term = v_other and o.place between v_place and in_now
+                        and (o.place > v_place or o.entry > v_entry)
+                    order by o.place, o.entry limit 1000)) r
+            order by r.place, r.entry limit 1000) w;
+        set v_entry = json_extract(v_found, concat('$[', v_rows - 1, '][0]')),
+            v_place = json_extract(v_found, concat('$[', v_rows - 1, '][1]'));
+        if v_rows > 0 then
+            /*M!100600 set statement group_concat_max_len = 1000000000 for */ select json_arrayagg(g.entry) into v_gone
+            from (
+                select j.entry from json_table(v_found, '$[*]' columns (entry bigint path '$[0]')) j
+                    left join delayed_queue q force index (primary) on q.entry = j.entry where q.entry is null) g;
+            /*M!100600 set statement group_concat_max_len = 1000000000 for */ select json_arrayagg(c.entry) into v_list
+            from (
+                select q.entry
+                from json_table(v_found, '$[*]' columns (entry bigint path '$[0]')) j
+                    straight_join delayed_queue q force index (primary) on q.entry = j.entry
+                where q.p_kind = in_kind and q.scheduled_at <= in_now
+                    and (q.ready_rank is not null or q.due_at <= in_now)
+                    and (in_path is null or /*M!100600 if(locate('\\', q.payload) > 0, true, */ if(in_number is null,
+                        json_unquote(json_extract(q.payload, in_path)) = in_text,
+                        if(json_type(json_extract(q.payload, in_path)) in ('INTEGER', 'UNSIGNED INTEGER', 'DOUBLE',
+                        'DECIMAL'), json_extract(q.payload, in_path) + 0e0 = in_number, false)) /*M!100600 ) */
+                    or /*M!100600 if(locate('\\', q.headers) > 0, true, */ if(in_number is null,
+                        json_unquote(json_extract(q.headers, in_path)) = in_text,
+                        if(json_type(json_extract(q.headers, in_path)) in ('INTEGER', 'UNSIGNED INTEGER', 'DOUBLE',
+                        'DECIMAL'), json_extract(q.headers, in_path) + 0e0 = in_number, false)) /*M!100600 ) */)
+                order by -q.priority, coalesce(q.ready_at, q.due_at), q.entry limit 1000) c;
+            if v_gone is not null then
+                call _queue_forget_terms(v_gone, v_gone_rows);
+            end if;
+            call _queue_take_candidates(in_kind, v_list, in_max, in_now, in_most, in_where, out_entries, out_number,
+                out_expired, out_ends);
         end if;
-        call _queue_take_candidates(in_kind, v_list, in_max, in_now, in_most, in_where, out_entries, out_number,
-            out_expired, out_ends);
     end while;
 end;
 --;
@@ -8139,7 +8092,7 @@ begin
     declare v_rank int default -32768;
     declare v_place, v_entry bigint default 0;
     declare v_rows, v_many int;
-    declare v_list, v_due, v_ignored longtext character set utf8mb4;
+    declare v_list, v_due longtext character set utf8mb4;
     declare v_filter boolean default false;
     declare v_one, v_two, v_three int default 0;
     declare continue handler for not found begin end;
@@ -8177,53 +8130,6 @@ begin
         end while;
     end if;
     set out_entries = nullif(out_entries, '[]');
-end;
---;
--- calls: _queue_first_of, _queue_look_due, _queue_look_line, _queue_matches
-drop procedure if exists _queue_peek_where;
---;
-create procedure _queue_peek_where(in in_kind text character set utf8mb4 collate /*!80017 utf8mb4_0900_bin *//*M!100600 utf8mb4_nopad_bin */, in in_most int,
-    in in_where longtext character set utf8mb4, in in_now bigint, out out_entries longtext character set utf8mb4)
-    comment 'The messages that queue_peek with a filter shows, and perhaps a few more.
-in_where: the filter, see _queue_where. in_now: the time of the call. The other parameters are those of queue_peek.
-out_entries: a JSON array of entries, in no order.
-differs: on PostgreSQL it is a part of queue_peek.'
-begin
-    declare v_path, v_text longtext character set utf8mb4 collate /*!80017 utf8mb4_0900_bin *//*M!100600 utf8mb4_nopad_bin */;
-    declare v_number double;
-    declare v_rank int default -32768;
-    declare v_place, v_entry, v_one bigint default 0;
-    declare v_rows, v_found int;
-    declare v_matches, v_line boolean default true;
-    declare v_list, v_payload, v_headers longtext character set utf8mb4;
-    set out_entries = '[]';
-    call _queue_first_of(in_where, v_path, v_text, v_number);
-    parts: loop
-        set v_found = 0, v_rows = 1000;
-        while v_rows > 0 and v_found < in_most do
-            if v_line then
-                call _queue_look_line(in_kind, 9223372036854775807, 1000, v_path, v_text, v_number, v_rank, v_place,
-                    v_entry, v_list, v_rows);
-            else
-                call _queue_look_due(in_kind, 9223372036854775807, 1000, v_path, v_text, v_number, v_place, v_entry,
-                    v_list, v_rows);
-            end if;
-            set v_one = 0;
-            while v_one < v_rows and v_found < in_most do
-                call _queue_matches(json_extract(v_list, concat('$[', v_one, ']')), in_where, v_matches, v_payload,
-                    v_headers);
-                if v_matches then
-                    set out_entries = json_array_append(out_entries, '$',
-                        json_extract(v_list, concat('$[', v_one, ']'))), v_found = v_found + 1;
-                end if;
-                set v_one = v_one + 1;
-            end while;
-        end while;
-        if not v_line then
-            leave parts;
-        end if;
-        set v_line = false, v_place = 0, v_entry = 0;
-    end loop;
 end;
 --;
 -- calls: _queue_drain_inbox_row, queue_now
@@ -8610,7 +8516,6 @@ begin
     declare v_priority, v_attempts, v_max_attempts, v_number int;
     declare v_delay decimal(30,6);
     declare v_error varchar(128) character set utf8mb4;
-    declare v_state char(5) character set utf8mb4;
     declare c cursor for
         select s.id from json_table(in_parts, '$[*]' columns (part bigint path '$.part')) j
             straight_join queue_stage s force index (queue_stage_of_part) on s.part = j.part
@@ -8716,7 +8621,7 @@ differs: the result is a parameter, out_lost.'
 begin
     declare v_source varchar(230) character set utf8mb4 collate /*!80017 utf8mb4_0900_bin *//*M!100600 utf8mb4_nopad_bin */;
     declare v_part int;
-    declare v_old, v_list, v_receipts longtext character set utf8mb4;
+    declare v_old, v_receipts longtext character set utf8mb4;
     declare c cursor for
         select p.source, p.part, p.receipts from queue_stream_part p where p.source = in_source
         union all
@@ -9565,7 +9470,7 @@ begin
 end;
 --;
 -- calls: _queue_boolean, _queue_check_headers, _queue_check_key, _queue_check_kinds, _queue_check_options,
---     _queue_groups_due, _queue_number, _queue_server_run, _queue_several_nodes, queue_now
+--     _queue_groups_due, _queue_number, _queue_server_run, queue_now
 -- changes: queue_worker
 drop procedure if exists queue_heartbeat;
 --;
@@ -9602,7 +9507,8 @@ begin
         declare v_looked, v_run bigint;
         declare v_timeout, v_reconnect decimal(30,6);
         declare v_kinds, v_info longtext character set utf8mb4;
-        declare v_session, v_stop, v_upkeep, v_several boolean;
+        declare v_session, v_stop, v_upkeep boolean;
+        declare v_others int;
         declare v_lock varchar(64) character set utf8mb4 default concat('pyqueue.worker.',
             left(sha2(concat(connection_id(), '.', database(), '.', in_worker), 256), 40));
         declare continue handler for not found begin end;
@@ -9630,10 +9536,14 @@ begin
                 coalesce(is_used_lock(w.session_lock), 0) <> w.session_id), null, w.started_at)
         into v_started from queue_worker w where w.worker = in_worker for update;
         set v_alive = not coalesce(v_stop, false), v_reaps = false, v_started = coalesce(v_started, v_now);
-        if v_alive and v_session then -- a lock that the other nodes can't see would be no sign of life
-            call _queue_several_nodes(v_several);
+        if v_alive and v_session then
+            -- a lock that the other nodes can't see would be no sign of life; it takes two milliseconds to find out
+            /*M!100600 select count(*) into v_others from information_schema.global_variables v
+            where v.variable_name = 'WSREP_ON' and v.variable_value = 'ON'; */
+            /*!80017 select count(*) into v_others from performance_schema.global_variables v
+            where v.variable_name = 'group_replication_single_primary_mode' and v.variable_value = 'OFF'; */
         end if;
-        if v_several = false then
+        if v_others = 0 then
             if coalesce(is_used_lock(v_lock), 0) <> connection_id() then -- it would be counted
                 do get_lock(v_lock, 0);
             end if;
@@ -9710,22 +9620,6 @@ begin
     from json_table(v_reaped, '$[*]'
         columns (place for ordinality, worker varchar(200) character set utf8mb4 collate /*!80017 utf8mb4_0900_bin *//*M!100600 utf8mb4_nopad_bin */ path '$[0]', freed bigint path '$[1]')) r
     order by r.place;
-end;
---;
-drop procedure if exists _queue_several_nodes;
---;
-create procedure _queue_several_nodes(out out_several boolean)
-    comment 'Whether other servers may be written to as well as this one: in a Galera cluster, and in a group of MySQL
-with several primaries. They see nothing of the sessions and the named locks of this one.
-out_several: that. It takes two milliseconds to find out.
-differs: PostgreSQL has one server that is written to.'
-begin
-    declare v_several int default 0;
-    /*M!100600 select count(*) into v_several from information_schema.global_variables v
-    where v.variable_name = 'WSREP_ON' and v.variable_value = 'ON'; */
-    /*!80017 select count(*) into v_several from performance_schema.global_variables v
-    where v.variable_name = 'group_replication_single_primary_mode' and v.variable_value = 'OFF'; */
-    set out_several = v_several > 0;
 end;
 --;
 -- calls: _queue_fail

@@ -2637,43 +2637,7 @@ in_kind: the kind.
 Locks: as _queue_is_heard.
 differs: only here. MariaDB and MySQL have no NOTIFY; queue_wait looks.$$;
 --;
-create or replace function _queue_ready_onward(in_kind text, in_now bigint, in_cursor queue_cursor, out ready boolean,
-    out next_at bigint) language plpgsql as $$
-begin
-    ready := exists (select from delayed_queue d where d.p_kind = in_kind and d.due_at between in_cursor.due and in_now)
-        or exists (
-            select from unnest(-2147483648::bigint || in_cursor.ranks, 0::bigint || in_cursor.places,
-                    in_cursor.ranks || 2147483648) a (rank, place, next_rank),
-                lateral (
-                    select from delayed_queue q
-                    where q.p_kind = in_kind and q.ready_at is not null and q.scheduled_at <= in_now
-                        and (-q.priority::integer, q.ready_at, q.entry) >= (a.rank, a.place, 0)
-                        and -q.priority::integer < a.next_rank
-                    order by q.p_kind, -q.priority::integer, q.ready_at, q.entry limit 1) l)
-        or exists (
-            select from (
-                select o.entries from queue_hold o where o.p_kind = in_kind
-                    and o.until between in_cursor.hold_from and in_now
-                order by o.p_kind, o.until limit 100) h, delayed_queue q
-            where q.entry = any (h.entries) and q.reserved_at is not null and q.scheduled_at <= in_now);
-    if not ready then
-        next_at := least(
-            (select d.due_at from delayed_queue d where d.p_kind = in_kind and d.due_at > in_now
-                order by d.p_kind, d.due_at limit 1),
-            (select h.until from queue_hold h where h.p_kind = in_kind and h.until > in_now
-                order by h.p_kind, h.until limit 1));
-    end if;
-end $$;
---;
-comment on function _queue_ready_onward(text, bigint, queue_cursor) is
-$$What _queue_ready answers where a scan from the start is slow: what a reserve would find from its cursor on, and holds
-by the notes of their ends.
-in_kind: the kind, which isn't paused. in_now: the time of the call. in_cursor: the cursor.
-Result: ready, and next_at: when the next delayed message falls due, or the next noted hold ends; NULL: none, or
-ready.
-differs: on MariaDB and MySQL _queue_ready looks from the start.$$;
---;
--- calls: _queue_limited_until, _queue_permits_ready, _queue_ready_onward, _queue_setting, _queue_shared_cursor
+-- calls: _queue_limited_until, _queue_permits_ready, _queue_setting, _queue_shared_cursor
 create or replace function _queue_ready(in_kind text, in_now bigint, out ready boolean,
     out next_at bigint) language plpgsql as $$
 declare
@@ -2711,8 +2675,30 @@ begin
         v_cursor := _queue_shared_cursor(in_kind, in_now);
     end if;
     if v_cursor.took > 5000 then -- a look from the start is slow
-        select b.ready, least(b.next_at, v_slot) into ready, next_at
-            from _queue_ready_onward(in_kind, in_now, v_cursor) b;
+        ready := exists (
+                select from delayed_queue d where d.p_kind = in_kind and d.due_at between v_cursor.due and in_now)
+            or exists (
+                select from unnest(-2147483648::bigint || v_cursor.ranks, 0::bigint || v_cursor.places,
+                        v_cursor.ranks || 2147483648) a (rank, place, next_rank),
+                    lateral (
+                        select from delayed_queue q
+                        where q.p_kind = in_kind and q.ready_at is not null and q.scheduled_at <= in_now
+                            and (-q.priority::integer, q.ready_at, q.entry) >= (a.rank, a.place, 0)
+                            and -q.priority::integer < a.next_rank
+                        order by q.p_kind, -q.priority::integer, q.ready_at, q.entry limit 1) l)
+            or exists (
+                select from (
+                    select o.entries from queue_hold o where o.p_kind = in_kind
+                        and o.until between v_cursor.hold_from and in_now
+                    order by o.p_kind, o.until limit 100) h, delayed_queue q
+                where q.entry = any (h.entries) and q.reserved_at is not null and q.scheduled_at <= in_now);
+        if not ready then
+            next_at := least(
+                (select d.due_at from delayed_queue d where d.p_kind = in_kind and d.due_at > in_now
+                    order by d.p_kind, d.due_at limit 1),
+                (select h.until from queue_hold h where h.p_kind = in_kind and h.until > in_now
+                    order by h.p_kind, h.until limit 1), v_slot);
+        end if;
         return;
     end if;
     next_at := (
@@ -2738,7 +2724,8 @@ $$Whether a message of a kind may be taken, and if not, when the next may be; no
 in_kind: the kind. in_now: the time of the call.
 Result: ready: false also while the kind is paused or at its limits; others may be taking what is there. next_at: when
 the next delayed message falls due, or one of the first 100 holds in the ready line ends; NULL: none. Where a scan from
-the start is slow it is what _queue_ready_onward answers, and at the limits what _queue_limited_until does.$$;
+the start is slow, what a reserve would find from its cursor on is ready, and holds by the notes of their ends; at the
+limits next_at is what _queue_limited_until answers.$$;
 --;
 -- calls: _queue_check_kinds, _queue_fail, _queue_ready, _queue_ticks, queue_now
 create or replace function queue_wait(in_kinds jsonb,
@@ -7645,38 +7632,6 @@ Errors: those of queue_push, naming the row, from 1, and its key; then nothing o
 Locks: as queue_push_many; the first statement of a transaction that has several rows waits for nobody longer than 10
 ms, or with 10000 rows 100.$$;
 --;
--- changes: queue_inbox
-create or replace function _queue_drain_inbox_left(in_max bigint) returns bigint language plpgsql
-    set enable_seqscan = off as $$
-declare
-    v_id bigint;
-    v_taken bigint := 0;
-begin
-    for v_id in select b.id from queue_inbox b order by b.id limit in_max for update skip locked loop
-        begin
-            with g as (delete from queue_inbox b where b.id = v_id returning b.*)
-            insert into queue_inbox (p_kind, p_key, payload, payload_bytes, headers, priority, delay_seconds,
-                scheduled_at, attempts, max_attempts)
-            select g.p_kind, g.p_key, g.payload, g.payload_bytes, g.headers, g.priority, g.delay_seconds,
-                g.scheduled_at, g.attempts, g.max_attempts
-            from g;
-            v_taken := v_taken + 1;
-        exception when sqlstate 'PQ001' or sqlstate 'PQ002' or sqlstate 'PQ003' or sqlstate 'PQ004'
-            or sqlstate 'PQ007' then
-            raise warning 'the row % of queue_inbox stays there: %', v_id, sqlerrm;
-        end;
-    end loop;
-    return v_taken;
-end $$;
---;
-comment on function _queue_drain_inbox_left(bigint) is
-$$Pushes what stands in the inbox because its trigger was off when it came: while it was disabled, or for what a
-subscription brings. A row that is wrong stays, with a warning.
-in_max: how many rows at the most.
-Result: how many were pushed.
-Locks: the rows, and as queue_push.
-differs: on MariaDB and MySQL _queue_drain_inbox takes in all that has landed.$$;
---;
 -- calls: _queue_check_key, _queue_check_options, _queue_integer, _queue_stage_prune, _queue_stage_remove,
 --     _queue_text, queue_now
 -- changes: queue_stage_part
@@ -9043,15 +8998,17 @@ one of 2,000.
 in_kind: the kind. in_now: the time of the call. in_max: how many rows, about twice of what ends between two such
 calls.$$;
 --;
--- calls: _queue_check_count, _queue_drain_inbox_left, _queue_expire, _queue_exposed, _queue_fold_counts,
---     _queue_intruders, _queue_mend_sequences, _queue_permits_sweep, _queue_prune_groups, _queue_prune_kind,
---     _queue_prune_terms, _queue_stage_prune, queue_now
+-- calls: _queue_check_count, _queue_expire, _queue_exposed, _queue_fold_counts, _queue_intruders,
+--     _queue_mend_sequences, _queue_permits_sweep, _queue_prune_groups, _queue_prune_kind, _queue_prune_terms,
+--     _queue_stage_prune, queue_now
+-- changes: queue_inbox
 create or replace function queue_prune(in_max_rows bigint default null, out pruned bigint)
     language plpgsql security definer set search_path from current set enable_seqscan = off as $$
 declare
     v_now constant bigint := queue_now();
     v_most bigint := coalesce(in_max_rows, 10000);
     v_kind text := '';
+    v_id bigint;
     v_found record;
     v_mended text;
 begin
@@ -9074,7 +9031,20 @@ begin
         pruned := pruned + _queue_prune_kind(v_kind, v_now, v_most - pruned);
     end loop;
     perform _queue_permits_sweep(v_now);
-    perform _queue_drain_inbox_left(1000::bigint);
+    -- what came into the inbox while its trigger was off: while it was disabled, or for what a subscription brings
+    for v_id in select b.id from queue_inbox b order by b.id limit 1000 for update skip locked loop
+        begin
+            with g as (delete from queue_inbox b where b.id = v_id returning b.*)
+            insert into queue_inbox (p_kind, p_key, payload, payload_bytes, headers, priority, delay_seconds,
+                scheduled_at, attempts, max_attempts)
+            select g.p_kind, g.p_key, g.payload, g.payload_bytes, g.headers, g.priority, g.delay_seconds,
+                g.scheduled_at, g.attempts, g.max_attempts
+            from g;
+        exception when sqlstate 'PQ001' or sqlstate 'PQ002' or sqlstate 'PQ003' or sqlstate 'PQ004'
+            or sqlstate 'PQ007' then
+            raise warning 'the row % of queue_inbox stays there: %', v_id, sqlerrm;
+        end;
+    end loop;
     for v_found in
         select f.fault, f.remedy
         from pg_class c, lateral (select i.* from _queue_intruders(c.relnamespace) i union all select e.*
@@ -9526,7 +9496,6 @@ revoke all on function
     _queue_put_onto(delayed_queue, text, bigint),
     _queue_shared_cursor(text, bigint),
     _queue_ready(text, bigint),
-    _queue_ready_onward(text, bigint, queue_cursor),
     _queue_reap(bigint),
     _queue_receipt(text),
     _queue_receipts(jsonb),
@@ -9564,7 +9533,6 @@ revoke all on function
     _queue_take(text, integer, bigint),
     _queue_take_back(bigint[], bigint),
     _queue_drain_inbox(),
-    _queue_drain_inbox_left(bigint),
     _queue_take_with_permits(queue_kind, integer, bigint, bigint, jsonb, boolean),
     _queue_take_where(queue_kind, integer, bigint, jsonb),
     _queue_text(jsonb, text),

@@ -1,4 +1,4 @@
--- calls: _queue_forget_terms, _queue_look_terms, _queue_take_candidates
+-- calls: _queue_forget_terms, _queue_take_candidates
 create procedure _queue_find_terms(in in_kind text collate exact, in in_max int, in in_now bigint, in in_most int,
     in in_where longtext character set utf8mb4, in in_path longtext collate exact, in in_text longtext collate exact,
     in in_number double, inout out_entries longtext character set utf8mb4, inout out_number int, inout out_expired int,
@@ -18,7 +18,7 @@ begin
     declare v_other bigint default cast(conv(left(sha2(concat(in_kind, '', '=', ''), 256), 15), 16, 10) as signed);
     declare v_place, v_entry bigint default 0;
     declare v_rows int default 1000;
-    declare v_list, v_gone longtext character set utf8mb4;
+    declare v_list, v_found, v_gone longtext character set utf8mb4;
     select json_arrayagg(h.term) into v_list
     from (
         select cast(conv(left(sha2(concat(in_kind, w.p, '=', w.c), 256), 15), 16, 10) as signed) as term
@@ -37,12 +37,47 @@ begin
         end if;
     end while;
     while v_rows = 1000 and out_number < in_max do
-        call _queue_look_terms(in_kind, in_now, v_term, v_other, in_path, in_text, in_number, v_place, v_entry, v_list,
-            v_rows, v_gone);
-        if v_gone is not null then
-            call _queue_forget_terms(v_gone, v_gone_rows);
+        select json_arrayagg(json_array(w.entry, w.place)), count(*) into v_found, v_rows
+        from (
+            select r.entry, r.place from (
+                (select t.entry, t.place from queue_term t force index (queue_term_place)
+                    where t.term = v_term and t.place between v_place and in_now
+                        and (t.place > v_place or t.entry > v_entry)
+                    order by t.place, t.entry limit 1000)
+                union all
+                (select o.entry, o.place from queue_term o force index (queue_term_place)
+                    where o.term = v_other and o.place between v_place and in_now
+                        and (o.place > v_place or o.entry > v_entry)
+                    order by o.place, o.entry limit 1000)) r
+            order by r.place, r.entry limit 1000) w;
+        set v_entry = json_extract(v_found, concat('$[', v_rows - 1, '][0]')),
+            v_place = json_extract(v_found, concat('$[', v_rows - 1, '][1]'));
+        if v_rows > 0 then
+            select json_arrayagg(g.entry) into v_gone
+            from (
+                select j.entry from json_table(v_found, '$[*]' columns (entry bigint path '$[0]')) j
+                    left join delayed_queue q force index (primary) on q.entry = j.entry where q.entry is null) g;
+            select json_arrayagg(c.entry) into v_list
+            from (
+                select q.entry
+                from json_table(v_found, '$[*]' columns (entry bigint path '$[0]')) j
+                    straight_join delayed_queue q force index (primary) on q.entry = j.entry
+                where q.p_kind = in_kind and q.scheduled_at <= in_now
+                    and (q.ready_rank is not null or q.due_at <= in_now)
+                    and (in_path is null or /*M!100600 if(locate('\\', q.payload) > 0, true, */ if(in_number is null,
+                        json_unquote(json_extract(q.payload, in_path)) = in_text,
+                        if(json_type(json_extract(q.payload, in_path)) in ('INTEGER', 'UNSIGNED INTEGER', 'DOUBLE',
+                        'DECIMAL'), json_extract(q.payload, in_path) + 0e0 = in_number, false)) /*M!100600 ) */
+                    or /*M!100600 if(locate('\\', q.headers) > 0, true, */ if(in_number is null,
+                        json_unquote(json_extract(q.headers, in_path)) = in_text,
+                        if(json_type(json_extract(q.headers, in_path)) in ('INTEGER', 'UNSIGNED INTEGER', 'DOUBLE',
+                        'DECIMAL'), json_extract(q.headers, in_path) + 0e0 = in_number, false)) /*M!100600 ) */)
+                order by -q.priority, coalesce(q.ready_at, q.due_at), q.entry limit 1000) c;
+            if v_gone is not null then
+                call _queue_forget_terms(v_gone, v_gone_rows);
+            end if;
+            call _queue_take_candidates(in_kind, v_list, in_max, in_now, in_most, in_where, out_entries, out_number,
+                out_expired, out_ends);
         end if;
-        call _queue_take_candidates(in_kind, v_list, in_max, in_now, in_most, in_where, out_entries, out_number,
-            out_expired, out_ends);
     end while;
 end;

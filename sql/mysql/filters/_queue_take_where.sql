@@ -18,7 +18,7 @@ begin
     declare v_rank int default -32768;
     declare v_place, v_entry bigint default 0;
     declare v_rows, v_many int;
-    declare v_list, v_due, v_ignored longtext character set utf8mb4;
+    declare v_list, v_due longtext character set utf8mb4;
     declare v_filter boolean default false;
     declare v_one, v_two, v_three int default 0;
     declare continue handler for not found begin end;

@@ -1,17 +1,20 @@
--- calls: _queue_log_note
--- changes: queue_log_epoch
+-- changes: queue_log_epoch, queue_log_known
 create procedure _queue_log_horizon(in in_now bigint, out out_horizon bigint)
     comment 'The position up to which whoever has drawn one has ended: what is read later in this transaction has all of
 that. The open transactions count that have appended, no others.
 in_now: the time of the call. The transaction is the call''s own.
 Result: the position.
-Locks: epochs; those that others have locked are left. An epoch that nobody holds any more goes, but for the newest.
+Locks: epochs and notes; those that others have locked are left. An epoch that nobody holds any more goes, but for the
+newest.
 differs: the result is out_horizon. An epoch that is held, by others than readers, ends it; then a new one is made, for
-those who come later.'
+those who come later. The result is noted, once a second at the most, and older notes go; on PostgreSQL only who keeps a
+snapshot makes notes.'
 begin
-    declare v_last, v_floor, v_id, v_newest, v_locked, v_found bigint;
+    declare v_last, v_floor, v_id, v_newest, v_locked, v_found, v_noted, v_noted_at bigint;
+    declare v_old longtext character set utf8mb4;
     declare v_tries int default 0;
     declare c cursor for select e.floor, e.id from queue_log_epoch e order by e.floor, e.id;
+    declare continue handler for not found begin end;
     select coalesce(max(l.position), 0) into v_last from queue_log l;
     select e.id into v_newest from queue_log_epoch e order by e.floor desc, e.id desc limit 1;
     set out_horizon = v_last;
@@ -36,5 +39,14 @@ begin
             leave epochs;
         end if;
     end each;
-    call _queue_log_note(in_now, out_horizon);
+    select n.position, n.noted_at into v_noted, v_noted_at from queue_log_known n order by n.position desc limit 1;
+    if out_horizon > coalesce(v_noted, 0) and coalesce(v_noted_at not between in_now - 1000000 and in_now, true) then
+        select json_arrayagg(json_array(o.position, o.id)) into v_old
+        from (select n.position, n.id from queue_log_known n order by n.position limit 100 for update skip locked) o;
+        insert into queue_log_known (position, id, noted_at)
+            values (out_horizon, uuid_short() & 9223372036854775807, in_now);
+        delete n from json_table(coalesce(v_old, '[]'), '$[*]'
+            columns (position bigint path '$[0]', id bigint path '$[1]')) j
+            straight_join queue_log_known n force index (primary) on n.position = j.position and n.id = j.id;
+    end if;
 end;

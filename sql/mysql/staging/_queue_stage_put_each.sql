@@ -14,7 +14,6 @@ begin
     declare v_priority, v_attempts, v_max_attempts, v_number int;
     declare v_delay decimal(30,6);
     declare v_error varchar(128) character set utf8mb4;
-    declare v_state char(5) character set utf8mb4;
     declare c cursor for
         select s.id from json_table(in_parts, '$[*]' columns (part bigint path '$.part')) j
             straight_join queue_stage s force index (queue_stage_of_part) on s.part = j.part

@@ -10,7 +10,7 @@ differs: the result is a parameter, out_lost.'
 begin
     declare v_source varchar(230) collate exact;
     declare v_part int;
-    declare v_old, v_list, v_receipts longtext character set utf8mb4;
+    declare v_old, v_receipts longtext character set utf8mb4;
     declare c cursor for
         select p.source, p.part, p.receipts from queue_stream_part p where p.source = in_source
         union all

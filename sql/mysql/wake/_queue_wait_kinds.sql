@@ -2,8 +2,9 @@
 create procedure _queue_wait_kinds(in in_kinds longtext character set utf8mb4, out out_kinds longtext collate exact,
     out out_number int, out out_lock varchar(64) character set utf8mb4)
     comment 'What a wait needs of its kinds.
-in_kinds: as queue_wait is given them. out_kinds, out_number: see _queue_ready_kind. out_lock: the name of the lock that
-the one has who looks for all that wait for these kinds, in whatever order they name them.
+in_kinds: as queue_wait is given them. out_kinds: the kinds, each followed by the character NUL: to take JSON apart
+would cost more than to look. out_number: how many. out_lock: the name of the lock that the one has who looks for all
+that wait for these kinds, in whatever order they name them.
 Errors: PQ001.
 differs: PostgreSQL has no need of it.'
 begin

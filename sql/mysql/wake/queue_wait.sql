@@ -1,5 +1,5 @@
--- calls: _queue_begin_alone, _queue_commit, _queue_fail, _queue_ready_kind, _queue_ticks, _queue_undo,
---     _queue_wait_end, _queue_wait_kinds
+-- calls: _queue_begin_alone, _queue_commit, _queue_fail, _queue_ready, _queue_ticks, _queue_undo, _queue_wait_end,
+--     _queue_wait_kinds, queue_now
 create procedure queue_wait(in in_kinds longtext character set utf8mb4, in in_timeout_seconds double)
     comment 'Waits until a message of one of the kinds may be taken.
 in_kinds: a JSON array of 1 to 100 kinds, or one kind as a JSON string.
@@ -18,13 +18,14 @@ time), and the others stand in line for a named lock that it has. A wait is a co
 in the inbox ends it too. See docs/adr/0005-waiting-on-innodb.md.'
 begin
     declare v_kinds longtext collate exact;
-    declare v_number int;
+    declare v_number, v_place int;
     declare v_lock varchar(64) character set utf8mb4;
     declare v_kind varchar(100) collate exact;
-    declare v_start, v_look, v_now, v_until bigint;
+    declare v_start, v_look, v_now, v_until, v_clock, v_landed bigint;
     declare v_took bigint default 0;
-    declare v_open, v_killed boolean;
+    declare v_open, v_killed, v_ready, v_paused boolean;
     declare v_pause int;
+    declare continue handler for not found begin end;
     declare exit handler for sqlexception begin call _queue_undo(v_open); call _queue_wait_end(); resignal; end;
     again: loop
         -- each look in a transaction, and nothing of ours between them: a wait doesn't keep an upgrade waiting
@@ -40,14 +41,31 @@ begin
             end if;
             set v_start = v_look, v_until = v_look + cast(round(coalesce(in_timeout_seconds, 5) * 1000000) as signed);
         end if;
-        call _queue_ready_kind(v_kinds, v_number, v_kind);
+        call queue_now(v_clock);
+        select min(i.id) into v_landed from queue_inbox i;
+        if v_landed is not null then
+            set v_landed = null; -- as in _queue_ready
+            select i.id into v_landed from queue_inbox i order by i.id limit 1 for update skip locked;
+        end if;
+        set v_place = 0, v_ready = false;
+        while not v_ready and v_place < v_number do
+            set v_place = v_place + 1, v_kind = substring_index(
+                substring_index(v_kinds, char(0 using utf8mb4), v_place), char(0 using utf8mb4), -1);
+            if v_landed is null then
+                call _queue_ready(v_kind, v_clock, v_ready);
+            else -- it may be of any of them: a reserve of whatever kind takes it in
+                set v_paused = false;
+                select k.paused into v_paused from queue_kind k where k.p_kind = v_kind;
+                set v_ready = not v_paused;
+            end if;
+        end while;
         call _queue_ticks(v_now);
-        if v_kind is not null or v_now not between v_start and v_until - 1 then
+        if v_ready or v_now not between v_start and v_until - 1 then
             call _queue_wait_end();
         end if;
         call _queue_commit(true);
         set v_open = null;
-        if v_kind is not null or v_now not between v_start and v_until - 1 then
+        if v_ready or v_now not between v_start and v_until - 1 then
             leave again;
         elseif @pyqueue_wait is not null then -- this one looks for all
             -- two looks that were slow, one after the other: not a machine that was busy for a moment
@@ -65,5 +83,5 @@ begin
             signal sqlstate '70100' set mysql_errno = 1317, message_text = 'Query execution was interrupted';
         end if;
     end loop;
-    select v_kind as p_kind from (select 1 as one) o where v_kind is not null;
+    select v_kind as p_kind from (select 1 as one) o where v_ready;
 end;

@@ -1,12 +1,14 @@
--- calls: _queue_check_count, _queue_drain_inbox_left, _queue_expire, _queue_exposed, _queue_fold_counts,
---     _queue_intruders, _queue_mend_sequences, _queue_permits_sweep, _queue_prune_groups, _queue_prune_kind,
---     _queue_prune_terms, _queue_stage_prune, queue_now
+-- calls: _queue_check_count, _queue_expire, _queue_exposed, _queue_fold_counts, _queue_intruders,
+--     _queue_mend_sequences, _queue_permits_sweep, _queue_prune_groups, _queue_prune_kind, _queue_prune_terms,
+--     _queue_stage_prune, queue_now
+-- changes: queue_inbox
 create or replace function queue_prune(in_max_rows bigint default null, out pruned bigint)
     language plpgsql security definer set search_path from current set enable_seqscan = off as $$
 declare
     v_now constant bigint := queue_now();
     v_most bigint := coalesce(in_max_rows, 10000);
     v_kind text := '';
+    v_id bigint;
     v_found record;
     v_mended text;
 begin
@@ -29,7 +31,20 @@ begin
         pruned := pruned + _queue_prune_kind(v_kind, v_now, v_most - pruned);
     end loop;
     perform _queue_permits_sweep(v_now);
-    perform _queue_drain_inbox_left(1000::bigint);
+    -- what came into the inbox while its trigger was off: while it was disabled, or for what a subscription brings
+    for v_id in select b.id from queue_inbox b order by b.id limit 1000 for update skip locked loop
+        begin
+            with g as (delete from queue_inbox b where b.id = v_id returning b.*)
+            insert into queue_inbox (p_kind, p_key, payload, payload_bytes, headers, priority, delay_seconds,
+                scheduled_at, attempts, max_attempts)
+            select g.p_kind, g.p_key, g.payload, g.payload_bytes, g.headers, g.priority, g.delay_seconds,
+                g.scheduled_at, g.attempts, g.max_attempts
+            from g;
+        exception when sqlstate 'PQ001' or sqlstate 'PQ002' or sqlstate 'PQ003' or sqlstate 'PQ004'
+            or sqlstate 'PQ007' then
+            raise warning 'the row % of queue_inbox stays there: %', v_id, sqlerrm;
+        end;
+    end loop;
     for v_found in
         select f.fault, f.remedy
         from pg_class c, lateral (select i.* from _queue_intruders(c.relnamespace) i union all select e.*

@@ -1,4 +1,4 @@
--- calls: _queue_limited_until, _queue_permits_ready, _queue_ready_onward, _queue_setting, _queue_shared_cursor
+-- calls: _queue_limited_until, _queue_permits_ready, _queue_setting, _queue_shared_cursor
 create or replace function _queue_ready(in_kind text, in_now bigint, out ready boolean,
     out next_at bigint) language plpgsql as $$
 declare
@@ -36,8 +36,30 @@ begin
         v_cursor := _queue_shared_cursor(in_kind, in_now);
     end if;
     if v_cursor.took > 5000 then -- a look from the start is slow
-        select b.ready, least(b.next_at, v_slot) into ready, next_at
-            from _queue_ready_onward(in_kind, in_now, v_cursor) b;
+        ready := exists (
+                select from delayed_queue d where d.p_kind = in_kind and d.due_at between v_cursor.due and in_now)
+            or exists (
+                select from unnest(-2147483648::bigint || v_cursor.ranks, 0::bigint || v_cursor.places,
+                        v_cursor.ranks || 2147483648) a (rank, place, next_rank),
+                    lateral (
+                        select from delayed_queue q
+                        where q.p_kind = in_kind and q.ready_at is not null and q.scheduled_at <= in_now
+                            and (-q.priority::integer, q.ready_at, q.entry) >= (a.rank, a.place, 0)
+                            and -q.priority::integer < a.next_rank
+                        order by q.p_kind, -q.priority::integer, q.ready_at, q.entry limit 1) l)
+            or exists (
+                select from (
+                    select o.entries from queue_hold o where o.p_kind = in_kind
+                        and o.until between v_cursor.hold_from and in_now
+                    order by o.p_kind, o.until limit 100) h, delayed_queue q
+                where q.entry = any (h.entries) and q.reserved_at is not null and q.scheduled_at <= in_now);
+        if not ready then
+            next_at := least(
+                (select d.due_at from delayed_queue d where d.p_kind = in_kind and d.due_at > in_now
+                    order by d.p_kind, d.due_at limit 1),
+                (select h.until from queue_hold h where h.p_kind = in_kind and h.until > in_now
+                    order by h.p_kind, h.until limit 1), v_slot);
+        end if;
         return;
     end if;
     next_at := (
@@ -63,4 +85,5 @@ $$Whether a message of a kind may be taken, and if not, when the next may be; no
 in_kind: the kind. in_now: the time of the call.
 Result: ready: false also while the kind is paused or at its limits; others may be taking what is there. next_at: when
 the next delayed message falls due, or one of the first 100 holds in the ready line ends; NULL: none. Where a scan from
-the start is slow it is what _queue_ready_onward answers, and at the limits what _queue_limited_until does.$$;
+the start is slow, what a reserve would find from its cursor on is ready, and holds by the notes of their ends; at the
+limits next_at is what _queue_limited_until answers.$$;
