@@ -107,7 +107,6 @@ source arrive/queue_push_into.sql
 -- deliver
 source deliver/_queue_promote.sql
 source deliver/_queue_scan.sql
-source deliver/_queue_scan_lane.sql
 source deliver/_queue_take.sql
 source deliver/_queue_end_undeliverable.sql
 source deliver/_queue_deliver.sql
@@ -249,8 +248,7 @@ source filters/_queue_index.sql
 source filters/_queue_forget_terms.sql
 source filters/_queue_prune_terms.sql
 source filters/_queue_define_filter.sql
-source filters/_queue_look_line.sql
-source filters/_queue_look_due.sql
+source filters/_queue_look_where.sql
 source filters/_queue_take_candidates.sql
 source filters/_queue_find_terms.sql
 source filters/_queue_take_where.sql

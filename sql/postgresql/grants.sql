@@ -74,7 +74,6 @@ revoke all on function
     _queue_end_undeliverable(tid[], bigint),
     _queue_enrol(text[], bigint[]),
     _queue_exposed(oid),
-    _queue_promote_found(tid[], boolean, bigint),
     _queue_expire(bigint, bigint),
     _queue_extend_with_permits(bigint[], bytea[], double precision, bigint),
     _queue_fail(text, text, text, text),
@@ -89,7 +88,6 @@ revoke all on function
     _queue_group_note(text),
     _queue_group_options(text, jsonb, jsonb),
     _queue_groups_due(bigint),
-    _queue_held(text, bigint, bigint[], bigint),
     _queue_index(bigint[]),
     _queue_instant(jsonb, text),
     _queue_integer(jsonb, text, bigint, bigint),
@@ -175,7 +173,7 @@ revoke all on function
     _queue_stage_put(jsonb, text, bigint, jsonb, bigint),
     _queue_stage_remove(bigint, bigint),
     _queue_join_line(bigint[], text[]),
-    _queue_state(bigint, bigint, bigint),
+    _queue_state(bigint, bigint, bigint, bigint, bigint),
     _queue_stream_fail(jsonb, text, bigint, bigint),
     _queue_stream_held(text, text, bigint),
     _queue_stream_trim(text, text, bigint),
@@ -309,7 +307,7 @@ begin
         grant execute on function queue_now(), queue_time(timestamptz), queue_timestamp(bigint)
             to queue_producer, queue_consumer, queue_operator, queue_observer;
         grant execute on function _queue_is_alive(queue_worker, bigint),
-            _queue_state(bigint, bigint, bigint)
+            _queue_state(bigint, bigint, bigint, bigint, bigint)
             to queue_operator, queue_observer; -- a view's functions are checked against who asks
         grant execute on function queue_tick(), queue_prune(bigint), queue_reap() to queue_consumer, queue_operator;
         grant execute on function queue_read(text, text, integer, jsonb), queue_read_ack(text, bigint),

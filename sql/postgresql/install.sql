@@ -113,7 +113,6 @@ set client_encoding = 'UTF8';
 -- cursor
 \ir cursor/_queue_effort.sql
 \ir cursor/_queue_no_look_is_due.sql
-\ir cursor/_queue_held.sql
 \ir cursor/_queue_find_expired.sql
 \ir cursor/_queue_forget_cursors.sql
 \ir cursor/_queue_shared_cursor.sql
@@ -236,7 +235,6 @@ set client_encoding = 'UTF8';
 \ir filters/_queue_terms.sql
 \ir filters/_queue_index.sql
 \ir filters/_queue_forget_terms.sql
-\ir filters/_queue_promote_found.sql
 \ir filters/_queue_find_terms.sql
 \ir filters/_queue_take_where.sql
 \ir filters/_queue_prune_terms.sql

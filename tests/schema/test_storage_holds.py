@@ -94,9 +94,10 @@ def test_a_stretch_ends_where_the_next_one_begins(session: Session, clock: Clock
     clock.advance(1)
     session.push("second")
     session.reserve()
+    clock.advance(TIMEOUT + 1)
     stretches = session.conn.execute(
-        "select array(select q.p_key from delayed_queue q where q.entry = any(e) order by q.entry)"
-        " from queue_hold h, _queue_held(h.p_kind, h.until, h.line, %s) e"
+        "select array(select q.p_key from delayed_queue q where q.ctid = any(e.tids) order by q.entry)"
+        " from queue_hold h, _queue_find_expired(h.p_kind, h.until, %s, 100) e"
         " where h.line is not null order by h.until",
         [clock.now],
     ).fetchall()

@@ -778,8 +778,7 @@ begin
 end;
 --;
 -- calls: _queue_begin, _queue_check_count, _queue_check_kind, _queue_check_options, _queue_check_roles,
---     _queue_commit, _queue_first_of, _queue_look_due, _queue_look_line, _queue_matches, _queue_undo, _queue_where,
---     queue_now
+--     _queue_commit, _queue_first_of, _queue_look_where, _queue_matches, _queue_undo, _queue_where, queue_now
 drop procedure if exists queue_peek;
 --;
 create procedure queue_peek(in in_kind text character set utf8mb4 collate /*!80017 utf8mb4_0900_bin *//*M!100600 utf8mb4_nopad_bin */,
@@ -806,7 +805,7 @@ begin
     declare v_rank int default -32768;
     declare v_place, v_entry, v_one bigint default 0;
     declare v_rows, v_found int;
-    declare v_matches, v_line boolean default true;
+    declare v_matches boolean;
     declare exit handler for sqlexception begin call _queue_undo(v_own); resignal; end;
     call _queue_begin(v_own);
     call queue_now(v_now);
@@ -821,13 +820,8 @@ begin
         parts: loop -- as many of the ready line, and then of the timetable
             set v_found = 0, v_rows = 1000;
             while v_rows > 0 and v_found < v_most do
-                if v_line then
-                    call _queue_look_line(in_kind, 9223372036854775807, 1000, v_path, v_text, v_number, v_rank, v_place,
-                        v_entry, v_list, v_rows);
-                else
-                    call _queue_look_due(in_kind, 9223372036854775807, 1000, v_path, v_text, v_number, v_place, v_entry,
-                        v_list, v_rows);
-                end if;
+                call _queue_look_where(in_kind, 9223372036854775807, 1000, v_path, v_text, v_number, v_rank, v_place,
+                    v_entry, v_list, v_rows);
                 set v_one = 0;
                 while v_one < v_rows and v_found < v_most do
                     call _queue_matches(json_extract(v_list, concat('$[', v_one, ']')), v_where, v_matches, v_payload,
@@ -839,10 +833,10 @@ begin
                     set v_one = v_one + 1;
                 end while;
             end while;
-            if not v_line then
+            if v_rank is null then
                 leave parts;
             end if;
-            set v_line = false, v_place = 0, v_entry = 0;
+            set v_rank = null, v_place = 0, v_entry = 0;
         end loop;
     end if;
     select q.p_kind, q.p_key, q.payload, q.payload_bytes, q.headers, q.priority, q.scheduled_at,
@@ -1866,25 +1860,28 @@ end;
 --;
 drop procedure if exists _queue_scan;
 --;
-create procedure _queue_scan(in in_kind text character set utf8mb4 collate /*!80017 utf8mb4_0900_bin *//*M!100600 utf8mb4_nopad_bin */, in in_now bigint, in in_max int, in in_most int,
-    out out_entries longtext character set utf8mb4, out out_number int, out out_expired int, out out_ends int)
-    comment 'The next messages from the start of the line, locked.
-in_kind: the kind. in_now: the time of the call. in_max: how many. in_most: how many deliveries a message of the kind
-may have.
+create procedure _queue_scan(in in_kind text character set utf8mb4 collate /*!80017 utf8mb4_0900_bin *//*M!100600 utf8mb4_nopad_bin */, in in_rank int, in in_from bigint, in in_now bigint,
+    in in_max int, in in_most int, out out_entries longtext character set utf8mb4, out out_number int,
+    out out_expired int, out out_ends int, out out_last bigint)
+    comment 'The next messages of the ready line, locked.
+in_kind: the kind. in_rank: of one rank, a priority negated; NULL: of all, from the start. in_from: from which place on,
+a time in microseconds. in_now: the time of the call. in_max: how many. in_most: how many deliveries a message of the
+kind may have.
 out_entries: their entries, a JSON array, in the order of delivery; NULL for none. out_number: how many. out_expired:
-how many of them are expired holds. out_ends: how many can''t be delivered, see _queue_end_undeliverable.
+how many of them are expired holds. out_ends: how many can''t be delivered, see _queue_end_undeliverable. out_last: with
+in_rank, the place of the last one.
 Locks: the messages; what others have locked is passed over.
 differs: PostgreSQL''s takes all parts of the line in one statement.'
 begin
     declare continue handler for not found begin end;
-    set out_entries = null, out_number = 0, out_expired = 0, out_ends = 0;
-    if in_max = 1 then -- the most frequent call, without a set
+    set out_entries = null, out_number = 0, out_expired = 0, out_ends = 0, out_last = null;
+    if in_max = 1 and in_rank is null then -- the most frequent call, without a set
         select concat('[', q.entry, ']'), 1, q.reserved_at is not null,
             q.pending is not null or q.semaphores is not null or q.attempts >= coalesce(q.max_attempts, in_most)
         into out_entries, out_number, out_expired, out_ends
         from delayed_queue q force index (delayed_queue_ready) where q.ready_kind = in_kind and q.scheduled_at <= in_now
         order by q.ready_rank, q.ready_at, q.entry limit 1 for update skip locked;
-    else
+    elseif in_rank is null then
         /*M!100600 set statement group_concat_max_len = 1000000000 for */ select json_arrayagg(r.entry), count(*), count(r.reserved_at), coalesce(sum(r.ends), 0)
         into out_entries, out_number, out_expired, out_ends
         from (
@@ -1893,23 +1890,7 @@ begin
             from delayed_queue q force index (delayed_queue_ready)
             where q.ready_kind = in_kind and q.scheduled_at <= in_now
             order by q.ready_rank, q.ready_at, q.entry limit in_max for update skip locked) r;
-    end if;
-end;
---;
-drop procedure if exists _queue_scan_lane;
---;
-create procedure _queue_scan_lane(in in_kind text character set utf8mb4 collate /*!80017 utf8mb4_0900_bin *//*M!100600 utf8mb4_nopad_bin */,
-    in in_rank int, in in_from bigint, in in_now bigint, in in_max int, in in_most int,
-    out out_entries longtext character set utf8mb4, out out_number int, out out_expired int, out out_ends int,
-    out out_last bigint)
-    comment 'The next messages of one rank from a place on, locked.
-in_rank: the rank, a priority negated. in_from: the place, a time in microseconds. out_last: the place of the last one.
-The other parameters, the result and the locks are those of _queue_scan.
-differs: see _queue_scan, from which it is apart because it begins at a place, which is a range of the index.'
-begin
-    declare continue handler for not found begin end;
-    set out_entries = null, out_number = 0, out_expired = 0, out_ends = 0, out_last = null;
-    if in_max = 1 then -- the most frequent call, without a set
+    elseif in_max = 1 then
         select concat('[', q.entry, ']'), 1, q.reserved_at is not null,
             q.pending is not null or q.semaphores is not null
             or q.attempts >= coalesce(q.max_attempts, in_most), q.ready_at
@@ -1955,7 +1936,7 @@ differs: no look back in steps, and no notes of the ends of holds: see docs/adr/
 begin
     declare v_path varchar(1200) character set ascii default concat('$.k', hex(concat(database(), '.', in_kind)));
     declare v_cursor longtext character set utf8mb4;
-    declare v_start, v_found, v_took, v_low, v_due, v_first, v_turn bigint;
+    declare v_start, v_found, v_took, v_low, v_due, v_first, v_last, v_turn bigint;
     declare v_from varchar(6) character set ascii default 'start';
     declare v_cold, v_slow, v_new boolean default false;
     call _queue_ticks(v_start);
@@ -1986,7 +1967,8 @@ begin
             set v_start = v_start + v_found;
         end if;
         if v_from = 'start' then
-            call _queue_scan(in_kind, in_now, in_max, in_most, out_entries, out_number, out_expired, out_ends);
+            call _queue_scan(in_kind, null, null, in_now, in_max, in_most, out_entries, out_number, out_expired,
+                out_ends, v_last);
         else
             call _queue_scan_lanes(in_kind, v_cursor, v_from, v_first, in_now, in_max, in_most, out_entries, out_number,
                 out_expired, out_ends, v_new);
@@ -2269,7 +2251,7 @@ begin
     end if;
 end;
 --;
--- calls: _queue_scan_lane
+-- calls: _queue_scan
 drop procedure if exists _queue_scan_lanes;
 --;
 create procedure _queue_scan_lanes(in in_kind text character set utf8mb4 collate /*!80017 utf8mb4_0900_bin *//*M!100600 utf8mb4_nopad_bin */,
@@ -2292,13 +2274,13 @@ begin
         select min(q.ready_rank) into v_between from delayed_queue q force index (delayed_queue_ready)
         where q.ready_kind = in_kind and q.ready_rank between v_before + 1 and coalesce(v_rank - 1, 32768);
         if v_between is not null then -- a priority that has no lane
-            call _queue_scan_lane(in_kind, v_between, -9223372036854775807, in_now, in_max - out_number, in_most,
+            call _queue_scan(in_kind, v_between, -9223372036854775807, in_now, in_max - out_number, in_most,
                 v_entries, v_number, v_expired, v_ends, v_last);
             set out_new = out_new or v_number > 0, v_before = v_between;
         elseif v_rank is null then
             set v_entries = null, v_before = 32768;
         else
-            call _queue_scan_lane(in_kind, v_rank, least(
+            call _queue_scan(in_kind, v_rank, least(
                 json_extract(out_cursor, concat('$.lanes[', v_lane, if(in_from = 'marks', '].older', '].place'))) + 0,
                 coalesce(in_first, in_now)), in_now, in_max - out_number, in_most, v_entries, v_number, v_expired,
                 v_ends, v_last);
@@ -6285,7 +6267,7 @@ begin
     end if;
 end;
 --;
--- calls: _queue_check_kind, _queue_check_roles, _queue_check_topic, queue_now
+-- calls: _queue_check_kind, _queue_check_roles, _queue_check_topic, _queue_matcher, queue_now
 -- changes: queue_subscription
 drop procedure if exists queue_subscribe;
 --;
@@ -6311,25 +6293,24 @@ begin
         call _queue_check_topic(in_pattern, 'pattern');
         call _queue_check_kind(in_kind, 95, 'kind');
         call _queue_check_roles(json_array(in_kind));
-        set v_left = concat(in_pattern, '.'), v_before = '', v_head = null, v_sketch = '', v_matcher = '^';
+        set v_left = concat(in_pattern, '.'), v_before = '', v_head = null, v_sketch = '';
         while v_left <> '' do
             set v_word = substring_index(v_left, '.', 1), v_left = substr(v_left, locate('.', v_left) + 1);
             if v_word in ('*', '#') then
-                set v_head = coalesce(v_head, v_before), v_sketch = concat(v_sketch, if(v_word = '*', '.%', '%')),
-                    v_matcher = concat(v_matcher, if(v_word = '*', '[.][^.]+', '(?:[.][^.]+)*'));
+                set v_head = coalesce(v_head, v_before), v_sketch = concat(v_sketch, if(v_word = '*', '.%', '%'));
             else
                 set v_before = concat_ws('.', nullif(v_before, ''), v_word),
                     v_sketch = concat(v_sketch, '.',
-                    replace(replace(replace(v_word, '|', '||'), '%', '|%'), '_', '|_')),
-                    v_matcher = concat(v_matcher, '[.]\\Q', replace(v_word, '\\E', '\\E\\\\E\\Q'), '\\E');
+                    replace(replace(replace(v_word, '|', '||'), '%', '|%'), '_', '|_'));
             end if;
         end while;
         select count(*) = 0 into v_changed from queue_subscription s
             where s.pattern = in_pattern and s.p_kind = in_kind;
         if v_changed then
+            call _queue_matcher(in_pattern, v_matcher);
             insert into queue_subscription (pattern, p_kind, head, tail, sketch, matcher, subscribed_at)
             values (in_pattern, in_kind, coalesce(v_head, v_before), if(v_word in ('*', '#'), '', v_word), v_sketch,
-                    concat(v_matcher, '\\z'), v_now);
+                v_matcher, v_now);
         end if;
         call _queue_commit(v_own);
         leave again;
@@ -7844,41 +7825,62 @@ begin
     end if;
 end;
 --;
-drop procedure if exists _queue_look_line;
+drop procedure if exists _queue_look_where;
 --;
-create procedure _queue_look_line(in in_kind text character set utf8mb4 collate /*!80017 utf8mb4_0900_bin *//*M!100600 utf8mb4_nopad_bin */, in in_now bigint, in in_many int,
+create procedure _queue_look_where(in in_kind text character set utf8mb4 collate /*!80017 utf8mb4_0900_bin *//*M!100600 utf8mb4_nopad_bin */, in in_now bigint, in in_many int,
     in in_path longtext character set utf8mb4 collate /*!80017 utf8mb4_0900_bin *//*M!100600 utf8mb4_nopad_bin */, in in_text longtext character set utf8mb4 collate /*!80017 utf8mb4_0900_bin *//*M!100600 utf8mb4_nopad_bin */, in in_number double,
     inout out_rank int, inout out_place bigint, inout out_entry bigint, out out_entries longtext character set utf8mb4,
     out out_rows int)
-    comment 'Looks through the ready line for messages that a filter may match, without a lock.
-in_kind: the kind. in_now: what is scheduled later than that is passed over. in_many: how many. in_path, in_text,
+    comment 'Looks through the ready line, or through the timetable, for messages that a filter may match, without a
+lock. Whether all of the filter matches see _queue_matches.
+in_kind: the kind. in_now: what is scheduled or due later than that is passed over. in_many: how many. in_path, in_text,
 in_number: see _queue_first_of.
-out_rank, out_place, out_entry: from behind which place on, and that of the last one found. out_entries: a JSON array of
-entries, in the order of delivery; NULL for none. out_rows: how many, 0 once there are no more. Whether all of the
-filter matches see _queue_matches.
+out_rank, out_place, out_entry: from behind which place on, and that of the last one found; out_rank NULL: the
+timetable, where the place is a date.
+out_entries: a JSON array of entries, in the order of delivery, or by their dates; NULL for none. out_rows: how many, 0
+once there are no more.
 differs: on PostgreSQL it is a part of _queue_take_where.'
 begin
     declare v_rank int;
     declare v_place, v_entry bigint;
-    -- in two parts, so that each is a range of the index
-    /*M!100600 set statement group_concat_max_len = 1000000000 for */ select json_arrayagg(c.entry), count(*), json_extract(json_arrayagg(c.ready_rank), concat('$[', count(*) - 1, ']')),
-        json_extract(json_arrayagg(c.ready_at), concat('$[', count(*) - 1, ']')),
-        json_extract(json_arrayagg(c.entry), concat('$[', count(*) - 1, ']'))
-    into out_entries, out_rows, v_rank, v_place, v_entry
-    from (
-        select q.entry, q.ready_rank, q.ready_at from delayed_queue q force index (delayed_queue_ready)
-        where q.ready_kind = in_kind and q.ready_rank = out_rank and q.ready_at >= out_place
-            and (q.ready_at > out_place or q.entry > out_entry) and q.scheduled_at <= in_now
-            and (in_path is null or /*M!100600 if(locate('\\', q.payload) > 0, true, */ if(in_number is null,
-                json_unquote(json_extract(q.payload, in_path)) = in_text,
-                if(json_type(json_extract(q.payload, in_path)) in ('INTEGER', 'UNSIGNED INTEGER', 'DOUBLE', 'DECIMAL'),
-                json_extract(q.payload, in_path) + 0e0 = in_number, false)) /*M!100600 ) */
-            or /*M!100600 if(locate('\\', q.headers) > 0, true, */ if(in_number is null,
-                json_unquote(json_extract(q.headers, in_path)) = in_text,
-                if(json_type(json_extract(q.headers, in_path)) in ('INTEGER', 'UNSIGNED INTEGER', 'DOUBLE', 'DECIMAL'),
-                json_extract(q.headers, in_path) + 0e0 = in_number, false)) /*M!100600 ) */)
-        order by q.ready_rank, q.ready_at, q.entry limit in_many) c;
-    if out_rows = 0 then
+    if out_rank is null then
+        /*M!100600 set statement group_concat_max_len = 1000000000 for */ select json_arrayagg(c.entry), count(*), json_extract(json_arrayagg(c.due_at), concat('$[', count(*) - 1, ']')),
+            json_extract(json_arrayagg(c.entry), concat('$[', count(*) - 1, ']'))
+        into out_entries, out_rows, v_place, v_entry
+        from (
+            select q.entry, q.due_at from delayed_queue q force index (delayed_queue_due)
+            where q.p_kind = in_kind and q.due_at between out_place and in_now
+                and (q.due_at > out_place or q.entry > out_entry)
+                and (in_path is null or /*M!100600 if(locate('\\', q.payload) > 0, true, */ if(in_number is null,
+                    json_unquote(json_extract(q.payload, in_path)) = in_text,
+                    if(json_type(json_extract(q.payload, in_path)) in ('INTEGER', 'UNSIGNED INTEGER', 'DOUBLE',
+                    'DECIMAL'), json_extract(q.payload, in_path) + 0e0 = in_number, false)) /*M!100600 ) */
+                or /*M!100600 if(locate('\\', q.headers) > 0, true, */ if(in_number is null,
+                    json_unquote(json_extract(q.headers, in_path)) = in_text,
+                    if(json_type(json_extract(q.headers, in_path)) in ('INTEGER', 'UNSIGNED INTEGER', 'DOUBLE',
+                    'DECIMAL'), json_extract(q.headers, in_path) + 0e0 = in_number, false)) /*M!100600 ) */)
+            order by q.due_at, q.entry limit in_many) c;
+    else -- in two parts, so that each is a range of the index
+        /*M!100600 set statement group_concat_max_len = 1000000000 for */ select json_arrayagg(c.entry), count(*),
+            json_extract(json_arrayagg(c.ready_rank), concat('$[', count(*) - 1, ']')),
+            json_extract(json_arrayagg(c.ready_at), concat('$[', count(*) - 1, ']')),
+            json_extract(json_arrayagg(c.entry), concat('$[', count(*) - 1, ']'))
+        into out_entries, out_rows, v_rank, v_place, v_entry
+        from (
+            select q.entry, q.ready_rank, q.ready_at from delayed_queue q force index (delayed_queue_ready)
+            where q.ready_kind = in_kind and q.ready_rank = out_rank and q.ready_at >= out_place
+                and (q.ready_at > out_place or q.entry > out_entry) and q.scheduled_at <= in_now
+                and (in_path is null or /*M!100600 if(locate('\\', q.payload) > 0, true, */ if(in_number is null,
+                    json_unquote(json_extract(q.payload, in_path)) = in_text,
+                    if(json_type(json_extract(q.payload, in_path)) in ('INTEGER', 'UNSIGNED INTEGER', 'DOUBLE',
+                    'DECIMAL'), json_extract(q.payload, in_path) + 0e0 = in_number, false)) /*M!100600 ) */
+                or /*M!100600 if(locate('\\', q.headers) > 0, true, */ if(in_number is null,
+                    json_unquote(json_extract(q.headers, in_path)) = in_text,
+                    if(json_type(json_extract(q.headers, in_path)) in ('INTEGER', 'UNSIGNED INTEGER', 'DOUBLE',
+                    'DECIMAL'), json_extract(q.headers, in_path) + 0e0 = in_number, false)) /*M!100600 ) */)
+            order by q.ready_rank, q.ready_at, q.entry limit in_many) c;
+    end if;
+    if out_rank is not null and out_rows = 0 then
         /*M!100600 set statement group_concat_max_len = 1000000000 for */ select json_arrayagg(c.entry), count(*),
             json_extract(json_arrayagg(c.ready_rank), concat('$[', count(*) - 1, ']')),
             json_extract(json_arrayagg(c.ready_at), concat('$[', count(*) - 1, ']')),
@@ -7900,36 +7902,6 @@ begin
     if out_rows > 0 then
         set out_rank = v_rank, out_place = v_place, out_entry = v_entry;
     end if;
-end;
---;
-drop procedure if exists _queue_look_due;
---;
-create procedure _queue_look_due(in in_kind text character set utf8mb4 collate /*!80017 utf8mb4_0900_bin *//*M!100600 utf8mb4_nopad_bin */, in in_now bigint, in in_many int,
-    in in_path longtext character set utf8mb4 collate /*!80017 utf8mb4_0900_bin *//*M!100600 utf8mb4_nopad_bin */, in in_text longtext character set utf8mb4 collate /*!80017 utf8mb4_0900_bin *//*M!100600 utf8mb4_nopad_bin */, in in_number double,
-    inout out_place bigint, inout out_entry bigint, out out_entries longtext character set utf8mb4, out out_rows int)
-    comment 'Looks through the timetable for messages that a filter may match, without a lock.
-in_kind: the kind. in_now: what is due later than that is passed over. in_many: how many. in_path, in_text, in_number:
-see _queue_first_of.
-out_place, out_entry: from behind which date on, and that of the last one found. out_entries: a JSON array of entries,
-by their dates; NULL for none. out_rows: how many. Whether all of the filter matches see _queue_matches.
-differs: on PostgreSQL it is a part of _queue_take_where.'
-begin
-    /*M!100600 set statement group_concat_max_len = 1000000000 for */ select json_arrayagg(c.entry), count(*), json_extract(json_arrayagg(c.due_at), concat('$[', count(*) - 1, ']')),
-        json_extract(json_arrayagg(c.entry), concat('$[', count(*) - 1, ']'))
-    into out_entries, out_rows, out_place, out_entry
-    from (
-        select q.entry, q.due_at from delayed_queue q force index (delayed_queue_due)
-        where q.p_kind = in_kind and q.due_at between out_place and in_now
-            and (q.due_at > out_place or q.entry > out_entry)
-            and (in_path is null or /*M!100600 if(locate('\\', q.payload) > 0, true, */ if(in_number is null,
-                json_unquote(json_extract(q.payload, in_path)) = in_text,
-                if(json_type(json_extract(q.payload, in_path)) in ('INTEGER', 'UNSIGNED INTEGER', 'DOUBLE', 'DECIMAL'),
-                json_extract(q.payload, in_path) + 0e0 = in_number, false)) /*M!100600 ) */
-            or /*M!100600 if(locate('\\', q.headers) > 0, true, */ if(in_number is null,
-                json_unquote(json_extract(q.headers, in_path)) = in_text,
-                if(json_type(json_extract(q.headers, in_path)) in ('INTEGER', 'UNSIGNED INTEGER', 'DOUBLE', 'DECIMAL'),
-                json_extract(q.headers, in_path) + 0e0 = in_number, false)) /*M!100600 ) */)
-        order by q.due_at, q.entry limit in_many) c;
 end;
 --;
 -- calls: _queue_matches
@@ -8070,7 +8042,7 @@ begin
     end while;
 end;
 --;
--- calls: _queue_find_terms, _queue_first_of, _queue_look_due, _queue_look_line, _queue_take_candidates
+-- calls: _queue_find_terms, _queue_first_of, _queue_look_where, _queue_take_candidates
 drop procedure if exists _queue_take_where;
 --;
 create procedure _queue_take_where(in in_kind text character set utf8mb4 collate /*!80017 utf8mb4_0900_bin *//*M!100600 utf8mb4_nopad_bin */, in in_max int, in in_now bigint, in in_most int,
@@ -8089,7 +8061,7 @@ differs: looks first, and locks what it found, see _queue_take_candidates.'
 begin
     declare v_path, v_text longtext character set utf8mb4 collate /*!80017 utf8mb4_0900_bin *//*M!100600 utf8mb4_nopad_bin */;
     declare v_number double;
-    declare v_rank int default -32768;
+    declare v_rank int;
     declare v_place, v_entry bigint default 0;
     declare v_rows, v_many int;
     declare v_list, v_due longtext character set utf8mb4;
@@ -8109,7 +8081,8 @@ begin
         -- what has come due and is asked for, and as much of it, goes into the line first
         set v_due = '[]', v_rows = 1000;
         while v_rows = 1000 and v_one < in_max do
-            call _queue_look_due(in_kind, in_now, 1000, v_path, v_text, v_number, v_place, v_entry, v_list, v_rows);
+            call _queue_look_where(in_kind, in_now, 1000, v_path, v_text, v_number, v_rank, v_place, v_entry, v_list,
+                v_rows);
             if v_rows > 0 then
                 /*M!100600 set statement group_concat_max_len = 1000000000 for */ select json_arrayagg(c.entry) into v_list
                 from (
@@ -8120,9 +8093,9 @@ begin
                     v_three);
             end if;
         end while;
-        set v_many = greatest(in_max, 20), v_rows = v_many, v_place = 0, v_entry = 0;
+        set v_many = greatest(in_max, 20), v_rows = v_many, v_rank = -32768, v_place = 0, v_entry = 0;
         while v_rows > 0 and out_number < in_max do
-            call _queue_look_line(in_kind, in_now, v_many, v_path, v_text, v_number, v_rank, v_place, v_entry, v_list,
+            call _queue_look_where(in_kind, in_now, v_many, v_path, v_text, v_number, v_rank, v_place, v_entry, v_list,
                 v_rows);
             call _queue_take_candidates(in_kind, v_list, in_max, in_now, in_most, in_where, out_entries, out_number,
                 out_expired, out_ends);

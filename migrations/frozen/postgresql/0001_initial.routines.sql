@@ -484,16 +484,17 @@ Result: fault, NULL: none may; remedy: what to do about it.
 Locks: none.
 differs: only here. Nobody may execute a routine of MariaDB and MySQL who wasn't granted it.$$;
 --;
-create or replace function _queue_state(in_reserved_at bigint, in_scheduled_at bigint, in_now bigint) returns text
-    language sql immutable
-    return case when in_reserved_at is null then case when in_scheduled_at <= in_now then 'ready' else 'scheduled' end
+create or replace function _queue_state(in_ready_at bigint, in_due_at bigint, in_reserved_at bigint,
+    in_scheduled_at bigint, in_now bigint) returns text language sql immutable
+    return case when num_nonnulls(in_ready_at, in_due_at, in_reserved_at) = 0 then 'waiting'
+        when in_reserved_at is null then case when in_scheduled_at <= in_now then 'ready' else 'scheduled' end
         when in_scheduled_at <= in_now then 'expired' else 'reserved' end;
 --;
-comment on function _queue_state(bigint, bigint, bigint) is
+comment on function _queue_state(bigint, bigint, bigint, bigint, bigint) is
 $$The state of a message.
-in_reserved_at, in_scheduled_at: its columns. in_now: the time of the call.
-Result: scheduled, ready, reserved, or expired: the timeout passed, anyone may have it, its late ack still counts until
-then.
+in_ready_at, in_due_at, in_reserved_at, in_scheduled_at: its columns. in_now: the time of the call.
+Result: waiting (in a line), scheduled, ready, reserved, or expired: the timeout passed, anyone may have it, its late
+ack still counts until then.
 differs: on MariaDB and MySQL it is an expression: a function can't be created on every server.$$;
 --;
 create or replace function _queue_add_error(in_errors jsonb, in_now bigint, in_attempt integer, in_by text,
@@ -546,8 +547,7 @@ begin
     return query
         select q.p_kind, q.p_key, q.payload, q.payload_bytes, q.headers, q.priority, q.scheduled_at,
             q.scheduled_at_initially, q.created_at, q.reserved_at, q.attempts, q.reserved_by,
-            case when num_nonnulls(q.ready_at, q.due_at, q.reserved_at) = 0 then 'waiting'
-            else _queue_state(q.reserved_at, q.scheduled_at, v_now) end, q.errors
+            _queue_state(q.ready_at, q.due_at, q.reserved_at, q.scheduled_at, v_now), q.errors
         from delayed_queue q where q.p_kind = in_kind and q.p_key = in_key;
 end $$;
 --;
@@ -584,8 +584,7 @@ begin
     return query
         select q.p_kind, q.p_key, q.payload, q.payload_bytes, q.headers, q.priority, q.scheduled_at,
             q.scheduled_at_initially, q.created_at, q.reserved_at, q.attempts, q.reserved_by,
-            case when num_nonnulls(q.ready_at, q.due_at, q.reserved_at) = 0 then 'waiting'
-            else _queue_state(q.reserved_at, q.scheduled_at, v_now) end, q.errors
+            _queue_state(q.ready_at, q.due_at, q.reserved_at, q.scheduled_at, v_now), q.errors
         from (
             (select l.entry, 1 as part, -l.priority::integer as rank, l.ready_at as place from delayed_queue l
                 where l.p_kind = in_kind and l.ready_at is not null
@@ -2250,41 +2249,12 @@ in_text: what the session keeps; NULL: it has not called yet. in_cursor: the sam
 Result: true or false.
 differs: on MariaDB and MySQL a condition in _queue_reserve and _queue_take_onward.$$;
 --;
-create or replace function _queue_held(in_kind text, in_until bigint, in_line bigint[], in_now bigint) returns bigint[]
-    language plpgsql as $$
-declare
-    v_end bigint[] := (
-        select h.line[2:] from queue_hold h
-        where h.p_kind = in_kind and h.until >= in_until and h.line > in_line and h.line[1] = in_line[1]
-        order by h.p_kind, h.until limit 1);
-begin
-    if v_end is null then -- the newest: as far as messages were taken
-        select array[q.ready_at, q.entry] into v_end from delayed_queue q
-        where q.p_kind = in_kind and -q.priority::integer = in_line[1] and q.ready_at is not null
-            and (q.ready_at, q.entry) >= (in_line[2], in_line[3]) and q.reserved_at is null and q.scheduled_at <= in_now
-        order by q.p_kind, -q.priority::integer, q.ready_at, q.entry limit 1;
-    end if;
-    return array(
-        select q.entry from delayed_queue q
-        where q.p_kind = in_kind and -q.priority::integer = in_line[1] and q.ready_at is not null
-            and (q.ready_at, q.entry) >= (in_line[2], in_line[3])
-            and (q.ready_at, q.entry) < (coalesce(v_end[1], 9223372036854775807), coalesce(v_end[2], 0))
-            and q.reserved_at is not null);
-end $$;
---;
-comment on function _queue_held(text, bigint, bigint[], bigint) is
-$$The messages that are held in a stretch of the ready line: from a place that queue_hold has, to the next one that it
-has.
-in_kind: the kind. in_until, in_line: of the note in queue_hold. in_now: the time of the call.
-Result: their entries.
-differs: only here, see _queue_find_expired.$$;
---;
--- calls: _queue_held
 -- changes: queue_hold
 create or replace function _queue_find_expired(in_kind text, in_low bigint, in_now bigint, in_max integer,
     out tids tid[], out low bigint) language plpgsql as $$
 declare
     v_hold record;
+    v_end bigint[];
     v_found tid[];
 begin
     low := in_low;
@@ -2292,8 +2262,25 @@ begin
         select h.ctid as tid, h.until, h.entries, h.line from queue_hold h
         where h.p_kind = in_kind and h.until between in_low and in_now order by h.p_kind, h.until limit 100
     loop
-        if v_hold.line is not null then
-            v_hold.entries := _queue_held(in_kind, v_hold.until, v_hold.line, in_now);
+        if v_hold.line is not null then -- what is held from this place of the ready line to the next one noted
+            v_end := (
+                select n.line[2:] from queue_hold n
+                where n.p_kind = in_kind and n.until >= v_hold.until and n.line > v_hold.line
+                    and n.line[1] = v_hold.line[1]
+                order by n.p_kind, n.until limit 1);
+            if v_end is null then -- the newest: as far as messages were taken
+                select array[q.ready_at, q.entry] into v_end from delayed_queue q
+                where q.p_kind = in_kind and -q.priority::integer = v_hold.line[1] and q.ready_at is not null
+                    and (q.ready_at, q.entry) >= (v_hold.line[2], v_hold.line[3]) and q.reserved_at is null
+                    and q.scheduled_at <= in_now
+                order by q.p_kind, -q.priority::integer, q.ready_at, q.entry limit 1;
+            end if;
+            v_hold.entries := array(
+                select q.entry from delayed_queue q
+                where q.p_kind = in_kind and -q.priority::integer = v_hold.line[1] and q.ready_at is not null
+                    and (q.ready_at, q.entry) >= (v_hold.line[2], v_hold.line[3])
+                    and (q.ready_at, q.entry) < (coalesce(v_end[1], 9223372036854775807), coalesce(v_end[2], 0))
+                    and q.reserved_at is not null);
         end if;
         v_found := array(
             select q.ctid from delayed_queue q
@@ -6936,30 +6923,8 @@ in_entries: their entries.
 Result: how many rows went.
 Locks: these rows; what others have locked is left.$$;
 --;
+-- calls: _queue_forget_terms, _queue_terms
 -- changes: delayed_queue
-create or replace function _queue_promote_found(in_tids tid[], in_slow boolean,
-    in_now bigint) returns tid[] language plpgsql as $$
-declare
-    v_entered tid[];
-begin
-    with u as (
-        update delayed_queue q set ready_at = greatest(q.due_at, case when in_slow then in_now - 1000000 else 0 end),
-            due_at = null
-        where q.ctid = any (in_tids) and q.due_at + 0 is not null returning q.ctid as tid)
-    select array_agg(u.tid) into v_entered from u;
-    return coalesce(v_entered, '{}');
-end $$;
---;
-comment on function _queue_promote_found(tid[], boolean, bigint) is
-$$Moves messages that have come due, and that a filter found, from the timetable into the ready line; see
-_queue_promote.
-in_tids: the messages, locked already; what is in the line stays. in_slow: whether sessions no longer look at the line's
-beginning.
-in_now: the time of the call.
-Result: where they are now, row identifiers.
-differs: on MariaDB and MySQL it is a part of _queue_take_candidates.$$;
---;
--- calls: _queue_forget_terms, _queue_promote_found, _queue_terms
 create or replace function _queue_find_terms(in_kind text, in_max integer, in_now bigint, in_where jsonb,
     in_terms bigint[])
     returns tid[] language plpgsql as $$
@@ -6972,6 +6937,7 @@ declare
     v_entry bigint := 0;
     v_tids tid[] := '{}';
     v_due tid[];
+    v_slow boolean;
 begin
     if cardinality(in_terms) > 1 then -- the rarest
         v_terms := array(
@@ -7014,8 +6980,13 @@ begin
     end loop;
     v_due := array(select q.ctid from delayed_queue q where q.ctid = any (v_tids) and q.due_at + 0 is not null);
     if v_due <> '{}' then
-        v_tids := array(select t.tid from unnest(v_tids) t (tid) where t.tid <> all (v_due))
-            || _queue_promote_found(v_due, exists (select from queue_cursor c where c.p_kind = in_kind), in_now);
+        v_tids := array(select t.tid from unnest(v_tids) t (tid) where t.tid <> all (v_due));
+        v_slow := exists (select from queue_cursor c where c.p_kind = in_kind);
+        with u as ( -- as in _queue_promote
+            update delayed_queue q
+            set ready_at = greatest(q.due_at, case when v_slow then in_now - 1000000 else 0 end), due_at = null
+            where q.ctid = any (v_due) returning q.ctid as tid)
+        select v_tids || array_agg(u.tid) into v_tids from u;
     end if;
     return v_tids;
 end $$;
@@ -7030,7 +7001,8 @@ least.
 Result: row identifiers.
 Locks: the messages; what others have locked is passed over.$$;
 --;
--- calls: _queue_find_terms, _queue_promote_found, _queue_terms
+-- calls: _queue_find_terms, _queue_terms
+-- changes: delayed_queue
 create or replace function _queue_take_where(in_kind queue_kind, in_max integer, in_now bigint, in_where jsonb,
     out tids tid[], out expired bigint, out slow boolean) language plpgsql as $$
 declare
@@ -7056,7 +7028,9 @@ begin
                 select d.ctid from delayed_queue d
                 where d.ctid = any (v_tids) and d.p_kind || '' = in_kind.p_kind and d.due_at + 0 <= in_now
                 order by d.priority desc, d.due_at, d.entry limit in_max for update skip locked);
-            perform _queue_promote_found(v_tids, slow, in_now);
+            update delayed_queue q -- as in _queue_promote
+            set ready_at = greatest(q.due_at, case when slow then in_now - 1000000 else 0 end), due_at = null
+            where q.ctid = any (v_tids);
         end if;
         v_found := array(
             select q.ctid from delayed_queue q
@@ -9123,9 +9097,8 @@ comment on trigger queue_inbox on queue_inbox is
 $$Pushes the rows of each statement; see _queue_drain_inbox.$$;
 --;
 create or replace view queue_messages as
-select q.p_kind, q.p_key, case when num_nonnulls(q.ready_at, q.due_at, q.reserved_at) = 0 then 'waiting'
-        else _queue_state(q.reserved_at, q.scheduled_at, n.now) end as state, q.payload, q.payload_bytes, q.headers,
-    q.priority, queue_timestamp(q.scheduled_at) as scheduled_at,
+select q.p_kind, q.p_key, _queue_state(q.ready_at, q.due_at, q.reserved_at, q.scheduled_at, n.now) as state,
+    q.payload, q.payload_bytes, q.headers, q.priority, queue_timestamp(q.scheduled_at) as scheduled_at,
     queue_timestamp(q.scheduled_at_initially) as scheduled_at_initially, queue_timestamp(q.created_at) as created_at,
     queue_timestamp(q.reserved_at) as reserved_at, q.attempts, q.max_attempts, q.reserved_by,
     queue_timestamp(n.now) - queue_timestamp(q.created_at) as age, q.errors, q.source_kind, q.source_key, q.entry
@@ -9424,7 +9397,6 @@ revoke all on function
     _queue_end_undeliverable(tid[], bigint),
     _queue_enrol(text[], bigint[]),
     _queue_exposed(oid),
-    _queue_promote_found(tid[], boolean, bigint),
     _queue_expire(bigint, bigint),
     _queue_extend_with_permits(bigint[], bytea[], double precision, bigint),
     _queue_fail(text, text, text, text),
@@ -9439,7 +9411,6 @@ revoke all on function
     _queue_group_note(text),
     _queue_group_options(text, jsonb, jsonb),
     _queue_groups_due(bigint),
-    _queue_held(text, bigint, bigint[], bigint),
     _queue_index(bigint[]),
     _queue_instant(jsonb, text),
     _queue_integer(jsonb, text, bigint, bigint),
@@ -9525,7 +9496,7 @@ revoke all on function
     _queue_stage_put(jsonb, text, bigint, jsonb, bigint),
     _queue_stage_remove(bigint, bigint),
     _queue_join_line(bigint[], text[]),
-    _queue_state(bigint, bigint, bigint),
+    _queue_state(bigint, bigint, bigint, bigint, bigint),
     _queue_stream_fail(jsonb, text, bigint, bigint),
     _queue_stream_held(text, text, bigint),
     _queue_stream_trim(text, text, bigint),
@@ -9659,7 +9630,7 @@ begin
         grant execute on function queue_now(), queue_time(timestamptz), queue_timestamp(bigint)
             to queue_producer, queue_consumer, queue_operator, queue_observer;
         grant execute on function _queue_is_alive(queue_worker, bigint),
-            _queue_state(bigint, bigint, bigint)
+            _queue_state(bigint, bigint, bigint, bigint, bigint)
             to queue_operator, queue_observer; -- a view's functions are checked against who asks
         grant execute on function queue_tick(), queue_prune(bigint), queue_reap() to queue_consumer, queue_operator;
         grant execute on function queue_read(text, text, integer, jsonb), queue_read_ack(text, bigint),

@@ -1,22 +1,25 @@
-create procedure _queue_scan(in in_kind text collate exact, in in_now bigint, in in_max int, in in_most int,
-    out out_entries longtext character set utf8mb4, out out_number int, out out_expired int, out out_ends int)
-    comment 'The next messages from the start of the line, locked.
-in_kind: the kind. in_now: the time of the call. in_max: how many. in_most: how many deliveries a message of the kind
-may have.
+create procedure _queue_scan(in in_kind text collate exact, in in_rank int, in in_from bigint, in in_now bigint,
+    in in_max int, in in_most int, out out_entries longtext character set utf8mb4, out out_number int,
+    out out_expired int, out out_ends int, out out_last bigint)
+    comment 'The next messages of the ready line, locked.
+in_kind: the kind. in_rank: of one rank, a priority negated; NULL: of all, from the start. in_from: from which place on,
+a time in microseconds. in_now: the time of the call. in_max: how many. in_most: how many deliveries a message of the
+kind may have.
 out_entries: their entries, a JSON array, in the order of delivery; NULL for none. out_number: how many. out_expired:
-how many of them are expired holds. out_ends: how many can''t be delivered, see _queue_end_undeliverable.
+how many of them are expired holds. out_ends: how many can''t be delivered, see _queue_end_undeliverable. out_last: with
+in_rank, the place of the last one.
 Locks: the messages; what others have locked is passed over.
 differs: PostgreSQL''s takes all parts of the line in one statement.'
 begin
     declare continue handler for not found begin end;
-    set out_entries = null, out_number = 0, out_expired = 0, out_ends = 0;
-    if in_max = 1 then -- the most frequent call, without a set
+    set out_entries = null, out_number = 0, out_expired = 0, out_ends = 0, out_last = null;
+    if in_max = 1 and in_rank is null then -- the most frequent call, without a set
         select concat('[', q.entry, ']'), 1, q.reserved_at is not null,
             q.pending is not null or q.semaphores is not null or q.attempts >= coalesce(q.max_attempts, in_most)
         into out_entries, out_number, out_expired, out_ends
         from delayed_queue q force index (delayed_queue_ready) where q.ready_kind = in_kind and q.scheduled_at <= in_now
         order by q.ready_rank, q.ready_at, q.entry limit 1 for update skip locked;
-    else
+    elseif in_rank is null then
         select json_arrayagg(r.entry), count(*), count(r.reserved_at), coalesce(sum(r.ends), 0)
         into out_entries, out_number, out_expired, out_ends
         from (
@@ -25,5 +28,22 @@ begin
             from delayed_queue q force index (delayed_queue_ready)
             where q.ready_kind = in_kind and q.scheduled_at <= in_now
             order by q.ready_rank, q.ready_at, q.entry limit in_max for update skip locked) r;
+    elseif in_max = 1 then
+        select concat('[', q.entry, ']'), 1, q.reserved_at is not null,
+            q.pending is not null or q.semaphores is not null
+            or q.attempts >= coalesce(q.max_attempts, in_most), q.ready_at
+        into out_entries, out_number, out_expired, out_ends, out_last
+        from delayed_queue q force index (delayed_queue_ready)
+        where q.ready_kind = in_kind and q.ready_rank = in_rank and q.ready_at >= in_from and q.scheduled_at <= in_now
+        order by q.ready_at, q.entry limit 1 for update skip locked;
+    else
+        select json_arrayagg(r.entry), count(*), count(r.reserved_at), coalesce(sum(r.ends), 0), max(r.ready_at)
+        into out_entries, out_number, out_expired, out_ends, out_last
+        from (
+            select q.entry, q.reserved_at, q.ready_at, q.pending is not null or q.semaphores is not null
+                or q.attempts >= coalesce(q.max_attempts, in_most) as ends
+            from delayed_queue q force index (delayed_queue_ready)
+            where q.ready_kind = in_kind and q.ready_rank = in_rank and q.ready_at >= in_from
+                and q.scheduled_at <= in_now order by q.ready_at, q.entry limit in_max for update skip locked) r;
     end if;
 end;

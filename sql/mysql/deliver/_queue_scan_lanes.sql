@@ -1,4 +1,4 @@
--- calls: _queue_scan_lane
+-- calls: _queue_scan
 create procedure _queue_scan_lanes(in in_kind text collate exact,
     inout out_cursor longtext character set utf8mb4, in in_from varchar(6) character set ascii, in in_first bigint,
     in in_now bigint, in in_max int, in in_most int, out out_entries longtext character set utf8mb4, out out_number int,
@@ -19,13 +19,13 @@ begin
         select min(q.ready_rank) into v_between from delayed_queue q force index (delayed_queue_ready)
         where q.ready_kind = in_kind and q.ready_rank between v_before + 1 and coalesce(v_rank - 1, 32768);
         if v_between is not null then -- a priority that has no lane
-            call _queue_scan_lane(in_kind, v_between, -9223372036854775807, in_now, in_max - out_number, in_most,
+            call _queue_scan(in_kind, v_between, -9223372036854775807, in_now, in_max - out_number, in_most,
                 v_entries, v_number, v_expired, v_ends, v_last);
             set out_new = out_new or v_number > 0, v_before = v_between;
         elseif v_rank is null then
             set v_entries = null, v_before = 32768;
         else
-            call _queue_scan_lane(in_kind, v_rank, least(
+            call _queue_scan(in_kind, v_rank, least(
                 json_extract(out_cursor, concat('$.lanes[', v_lane, if(in_from = 'marks', '].older', '].place'))) + 0,
                 coalesce(in_first, in_now)), in_now, in_max - out_number, in_most, v_entries, v_number, v_expired,
                 v_ends, v_last);

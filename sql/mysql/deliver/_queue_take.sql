@@ -22,7 +22,7 @@ differs: no look back in steps, and no notes of the ends of holds: see docs/adr/
 begin
     declare v_path varchar(1200) character set ascii default concat('$.k', hex(concat(database(), '.', in_kind)));
     declare v_cursor longtext character set utf8mb4;
-    declare v_start, v_found, v_took, v_low, v_due, v_first, v_turn bigint;
+    declare v_start, v_found, v_took, v_low, v_due, v_first, v_last, v_turn bigint;
     declare v_from varchar(6) character set ascii default 'start';
     declare v_cold, v_slow, v_new boolean default false;
     call _queue_ticks(v_start);
@@ -53,7 +53,8 @@ begin
             set v_start = v_start + v_found;
         end if;
         if v_from = 'start' then
-            call _queue_scan(in_kind, in_now, in_max, in_most, out_entries, out_number, out_expired, out_ends);
+            call _queue_scan(in_kind, null, null, in_now, in_max, in_most, out_entries, out_number, out_expired,
+                out_ends, v_last);
         else
             call _queue_scan_lanes(in_kind, v_cursor, v_from, v_first, in_now, in_max, in_most, out_entries, out_number,
                 out_expired, out_ends, v_new);

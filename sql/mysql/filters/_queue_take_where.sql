@@ -1,4 +1,4 @@
--- calls: _queue_find_terms, _queue_first_of, _queue_look_due, _queue_look_line, _queue_take_candidates
+-- calls: _queue_find_terms, _queue_first_of, _queue_look_where, _queue_take_candidates
 create procedure _queue_take_where(in in_kind text collate exact, in in_max int, in in_now bigint, in in_most int,
     in in_where longtext character set utf8mb4, out out_entries longtext character set utf8mb4, out out_number int,
     out out_expired int, out out_ends int)
@@ -15,7 +15,7 @@ differs: looks first, and locks what it found, see _queue_take_candidates.'
 begin
     declare v_path, v_text longtext collate exact;
     declare v_number double;
-    declare v_rank int default -32768;
+    declare v_rank int;
     declare v_place, v_entry bigint default 0;
     declare v_rows, v_many int;
     declare v_list, v_due longtext character set utf8mb4;
@@ -35,7 +35,8 @@ begin
         -- what has come due and is asked for, and as much of it, goes into the line first
         set v_due = '[]', v_rows = 1000;
         while v_rows = 1000 and v_one < in_max do
-            call _queue_look_due(in_kind, in_now, 1000, v_path, v_text, v_number, v_place, v_entry, v_list, v_rows);
+            call _queue_look_where(in_kind, in_now, 1000, v_path, v_text, v_number, v_rank, v_place, v_entry, v_list,
+                v_rows);
             if v_rows > 0 then
                 select json_arrayagg(c.entry) into v_list
                 from (
@@ -46,9 +47,9 @@ begin
                     v_three);
             end if;
         end while;
-        set v_many = greatest(in_max, 20), v_rows = v_many, v_place = 0, v_entry = 0;
+        set v_many = greatest(in_max, 20), v_rows = v_many, v_rank = -32768, v_place = 0, v_entry = 0;
         while v_rows > 0 and out_number < in_max do
-            call _queue_look_line(in_kind, in_now, v_many, v_path, v_text, v_number, v_rank, v_place, v_entry, v_list,
+            call _queue_look_where(in_kind, in_now, v_many, v_path, v_text, v_number, v_rank, v_place, v_entry, v_list,
                 v_rows);
             call _queue_take_candidates(in_kind, v_list, in_max, in_now, in_most, in_where, out_entries, out_number,
                 out_expired, out_ends);

@@ -1,6 +1,5 @@
 -- calls: _queue_begin, _queue_check_count, _queue_check_kind, _queue_check_options, _queue_check_roles,
---     _queue_commit, _queue_first_of, _queue_look_due, _queue_look_line, _queue_matches, _queue_undo, _queue_where,
---     queue_now
+--     _queue_commit, _queue_first_of, _queue_look_where, _queue_matches, _queue_undo, _queue_where, queue_now
 create procedure queue_peek(in in_kind text collate exact,
     in in_max_messages int, in in_options longtext character set utf8mb4)
     comment 'Looks at messages of a kind and changes nothing.
@@ -25,7 +24,7 @@ begin
     declare v_rank int default -32768;
     declare v_place, v_entry, v_one bigint default 0;
     declare v_rows, v_found int;
-    declare v_matches, v_line boolean default true;
+    declare v_matches boolean;
     declare exit handler for sqlexception begin call _queue_undo(v_own); resignal; end;
     call _queue_begin(v_own);
     call queue_now(v_now);
@@ -40,13 +39,8 @@ begin
         parts: loop -- as many of the ready line, and then of the timetable
             set v_found = 0, v_rows = 1000;
             while v_rows > 0 and v_found < v_most do
-                if v_line then
-                    call _queue_look_line(in_kind, 9223372036854775807, 1000, v_path, v_text, v_number, v_rank, v_place,
-                        v_entry, v_list, v_rows);
-                else
-                    call _queue_look_due(in_kind, 9223372036854775807, 1000, v_path, v_text, v_number, v_place, v_entry,
-                        v_list, v_rows);
-                end if;
+                call _queue_look_where(in_kind, 9223372036854775807, 1000, v_path, v_text, v_number, v_rank, v_place,
+                    v_entry, v_list, v_rows);
                 set v_one = 0;
                 while v_one < v_rows and v_found < v_most do
                     call _queue_matches(json_extract(v_list, concat('$[', v_one, ']')), v_where, v_matches, v_payload,
@@ -58,10 +52,10 @@ begin
                     set v_one = v_one + 1;
                 end while;
             end while;
-            if not v_line then
+            if v_rank is null then
                 leave parts;
             end if;
-            set v_line = false, v_place = 0, v_entry = 0;
+            set v_rank = null, v_place = 0, v_entry = 0;
         end loop;
     end if;
     select q.p_kind, q.p_key, q.payload, q.payload_bytes, q.headers, q.priority, q.scheduled_at,

@@ -1,4 +1,4 @@
--- calls: _queue_check_kind, _queue_check_roles, _queue_check_topic, queue_now
+-- calls: _queue_check_kind, _queue_check_roles, _queue_check_topic, _queue_matcher, queue_now
 -- changes: queue_subscription
 create procedure queue_subscribe(in in_pattern text collate exact, in in_kind text collate exact)
     comment 'Has a kind get a copy of each message that is published to a topic of a pattern, from now on.
@@ -19,25 +19,24 @@ begin
         call _queue_check_topic(in_pattern, 'pattern');
         call _queue_check_kind(in_kind, 95, 'kind');
         call _queue_check_roles(json_array(in_kind));
-        set v_left = concat(in_pattern, '.'), v_before = '', v_head = null, v_sketch = '', v_matcher = '^';
+        set v_left = concat(in_pattern, '.'), v_before = '', v_head = null, v_sketch = '';
         while v_left <> '' do
             set v_word = substring_index(v_left, '.', 1), v_left = substr(v_left, locate('.', v_left) + 1);
             if v_word in ('*', '#') then
-                set v_head = coalesce(v_head, v_before), v_sketch = concat(v_sketch, if(v_word = '*', '.%', '%')),
-                    v_matcher = concat(v_matcher, if(v_word = '*', '[.][^.]+', '(?:[.][^.]+)*'));
+                set v_head = coalesce(v_head, v_before), v_sketch = concat(v_sketch, if(v_word = '*', '.%', '%'));
             else
                 set v_before = concat_ws('.', nullif(v_before, ''), v_word),
                     v_sketch = concat(v_sketch, '.',
-                    replace(replace(replace(v_word, '|', '||'), '%', '|%'), '_', '|_')),
-                    v_matcher = concat(v_matcher, '[.]\\Q', replace(v_word, '\\E', '\\E\\\\E\\Q'), '\\E');
+                    replace(replace(replace(v_word, '|', '||'), '%', '|%'), '_', '|_'));
             end if;
         end while;
         select count(*) = 0 into v_changed from queue_subscription s
             where s.pattern = in_pattern and s.p_kind = in_kind;
         if v_changed then
+            call _queue_matcher(in_pattern, v_matcher);
             insert into queue_subscription (pattern, p_kind, head, tail, sketch, matcher, subscribed_at)
             values (in_pattern, in_kind, coalesce(v_head, v_before), if(v_word in ('*', '#'), '', v_word), v_sketch,
-                    concat(v_matcher, '\\z'), v_now);
+                v_matcher, v_now);
         end if;
     end atomic;
     select v_changed as changed;

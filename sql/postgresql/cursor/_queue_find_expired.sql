@@ -1,9 +1,9 @@
--- calls: _queue_held
 -- changes: queue_hold
 create or replace function _queue_find_expired(in_kind text, in_low bigint, in_now bigint, in_max integer,
     out tids tid[], out low bigint) language plpgsql as $$
 declare
     v_hold record;
+    v_end bigint[];
     v_found tid[];
 begin
     low := in_low;
@@ -11,8 +11,25 @@ begin
         select h.ctid as tid, h.until, h.entries, h.line from queue_hold h
         where h.p_kind = in_kind and h.until between in_low and in_now order by h.p_kind, h.until limit 100
     loop
-        if v_hold.line is not null then
-            v_hold.entries := _queue_held(in_kind, v_hold.until, v_hold.line, in_now);
+        if v_hold.line is not null then -- what is held from this place of the ready line to the next one noted
+            v_end := (
+                select n.line[2:] from queue_hold n
+                where n.p_kind = in_kind and n.until >= v_hold.until and n.line > v_hold.line
+                    and n.line[1] = v_hold.line[1]
+                order by n.p_kind, n.until limit 1);
+            if v_end is null then -- the newest: as far as messages were taken
+                select array[q.ready_at, q.entry] into v_end from delayed_queue q
+                where q.p_kind = in_kind and -q.priority::integer = v_hold.line[1] and q.ready_at is not null
+                    and (q.ready_at, q.entry) >= (v_hold.line[2], v_hold.line[3]) and q.reserved_at is null
+                    and q.scheduled_at <= in_now
+                order by q.p_kind, -q.priority::integer, q.ready_at, q.entry limit 1;
+            end if;
+            v_hold.entries := array(
+                select q.entry from delayed_queue q
+                where q.p_kind = in_kind and -q.priority::integer = v_hold.line[1] and q.ready_at is not null
+                    and (q.ready_at, q.entry) >= (v_hold.line[2], v_hold.line[3])
+                    and (q.ready_at, q.entry) < (coalesce(v_end[1], 9223372036854775807), coalesce(v_end[2], 0))
+                    and q.reserved_at is not null);
         end if;
         v_found := array(
             select q.ctid from delayed_queue q

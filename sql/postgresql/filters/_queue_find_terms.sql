@@ -1,4 +1,5 @@
--- calls: _queue_forget_terms, _queue_promote_found, _queue_terms
+-- calls: _queue_forget_terms, _queue_terms
+-- changes: delayed_queue
 create or replace function _queue_find_terms(in_kind text, in_max integer, in_now bigint, in_where jsonb,
     in_terms bigint[])
     returns tid[] language plpgsql as $$
@@ -11,6 +12,7 @@ declare
     v_entry bigint := 0;
     v_tids tid[] := '{}';
     v_due tid[];
+    v_slow boolean;
 begin
     if cardinality(in_terms) > 1 then -- the rarest
         v_terms := array(
@@ -53,8 +55,13 @@ begin
     end loop;
     v_due := array(select q.ctid from delayed_queue q where q.ctid = any (v_tids) and q.due_at + 0 is not null);
     if v_due <> '{}' then
-        v_tids := array(select t.tid from unnest(v_tids) t (tid) where t.tid <> all (v_due))
-            || _queue_promote_found(v_due, exists (select from queue_cursor c where c.p_kind = in_kind), in_now);
+        v_tids := array(select t.tid from unnest(v_tids) t (tid) where t.tid <> all (v_due));
+        v_slow := exists (select from queue_cursor c where c.p_kind = in_kind);
+        with u as ( -- as in _queue_promote
+            update delayed_queue q
+            set ready_at = greatest(q.due_at, case when v_slow then in_now - 1000000 else 0 end), due_at = null
+            where q.ctid = any (v_due) returning q.ctid as tid)
+        select v_tids || array_agg(u.tid) into v_tids from u;
     end if;
     return v_tids;
 end $$;

@@ -1,4 +1,5 @@
--- calls: _queue_find_terms, _queue_promote_found, _queue_terms
+-- calls: _queue_find_terms, _queue_terms
+-- changes: delayed_queue
 create or replace function _queue_take_where(in_kind queue_kind, in_max integer, in_now bigint, in_where jsonb,
     out tids tid[], out expired bigint, out slow boolean) language plpgsql as $$
 declare
@@ -24,7 +25,9 @@ begin
                 select d.ctid from delayed_queue d
                 where d.ctid = any (v_tids) and d.p_kind || '' = in_kind.p_kind and d.due_at + 0 <= in_now
                 order by d.priority desc, d.due_at, d.entry limit in_max for update skip locked);
-            perform _queue_promote_found(v_tids, slow, in_now);
+            update delayed_queue q -- as in _queue_promote
+            set ready_at = greatest(q.due_at, case when slow then in_now - 1000000 else 0 end), due_at = null
+            where q.ctid = any (v_tids);
         end if;
         v_found := array(
             select q.ctid from delayed_queue q

@@ -22,8 +22,7 @@ begin
     return query
         select q.p_kind, q.p_key, q.payload, q.payload_bytes, q.headers, q.priority, q.scheduled_at,
             q.scheduled_at_initially, q.created_at, q.reserved_at, q.attempts, q.reserved_by,
-            case when num_nonnulls(q.ready_at, q.due_at, q.reserved_at) = 0 then 'waiting'
-            else _queue_state(q.reserved_at, q.scheduled_at, v_now) end, q.errors
+            _queue_state(q.ready_at, q.due_at, q.reserved_at, q.scheduled_at, v_now), q.errors
         from (
             (select l.entry, 1 as part, -l.priority::integer as rank, l.ready_at as place from delayed_queue l
                 where l.p_kind = in_kind and l.ready_at is not null
