@@ -353,8 +353,6 @@ drop procedure if exists _queue_take_onward;
 --;
 drop procedure if exists _queue_take_deliverable;
 --;
-drop procedure if exists _queue_scan_lanes;
---;
 drop procedure if exists _queue_reserve;
 --;
 drop procedure if exists _queue_deliver;

@@ -1910,7 +1910,7 @@ begin
     end if;
 end;
 --;
--- calls: _queue_keep_cursor, _queue_promote, _queue_scan, _queue_scan_lanes, _queue_shared_cursor, _queue_ticks
+-- calls: _queue_keep_cursor, _queue_promote, _queue_scan, _queue_shared_cursor, _queue_ticks
 drop procedure if exists _queue_take;
 --;
 create procedure _queue_take(in in_kind text character set utf8mb4 collate /*!80017 utf8mb4_0900_bin *//*M!100600 utf8mb4_nopad_bin */, in in_max int, in in_now bigint, in in_most int,
@@ -1937,6 +1937,8 @@ begin
     declare v_path varchar(1200) character set ascii default concat('$.k', hex(concat(database(), '.', in_kind)));
     declare v_cursor longtext character set utf8mb4;
     declare v_start, v_found, v_took, v_low, v_due, v_first, v_last, v_turn bigint;
+    declare v_lane, v_before, v_rank, v_between, v_number, v_expired, v_ends int;
+    declare v_entries longtext character set utf8mb4;
     declare v_from varchar(6) character set ascii default 'start';
     declare v_cold, v_slow, v_new boolean default false;
     call _queue_ticks(v_start);
@@ -1969,9 +1971,35 @@ begin
         if v_from = 'start' then
             call _queue_scan(in_kind, null, null, in_now, in_max, in_most, out_entries, out_number, out_expired,
                 out_ends, v_last);
-        else
-            call _queue_scan_lanes(in_kind, v_cursor, v_from, v_first, in_now, in_max, in_most, out_entries, out_number,
-                out_expired, out_ends, v_new);
+        else -- each lane from its place in the cursor, or from its older mark
+            set out_entries = null, out_number = 0, out_expired = 0, out_ends = 0, v_lane = 0, v_before = -32769,
+                v_rank = json_extract(v_cursor, '$.lanes[0].rank');
+            while out_number < in_max and v_before < 32768 do
+                select min(q.ready_rank) into v_between from delayed_queue q force index (delayed_queue_ready)
+                where q.ready_kind = in_kind and q.ready_rank between v_before + 1 and coalesce(v_rank - 1, 32768);
+                if v_between is not null then -- a priority that has no lane
+                    call _queue_scan(in_kind, v_between, -9223372036854775807, in_now, in_max - out_number, in_most,
+                        v_entries, v_number, v_expired, v_ends, v_last);
+                    set v_new = v_new or v_number > 0, v_before = v_between;
+                elseif v_rank is null then
+                    set v_entries = null, v_before = 32768;
+                else
+                    call _queue_scan(in_kind, v_rank, least(
+                        json_extract(v_cursor, concat('$.lanes[', v_lane, if(v_from = 'marks', '].older', '].place')))
+                            + 0, coalesce(v_first, in_now)), in_now, in_max - out_number, in_most, v_entries, v_number,
+                        v_expired, v_ends, v_last);
+                    if v_number > 0 then
+                        set v_cursor = json_set(v_cursor, concat('$.lanes[', v_lane, '].place'), v_last + 0);
+                    end if;
+                    set v_before = v_rank, v_lane = v_lane + 1;
+                    set v_rank = json_extract(v_cursor, concat('$.lanes[', v_lane, '].rank'));
+                end if;
+                if v_entries is not null then
+                    set out_entries = if(out_entries is null, v_entries, json_merge_preserve(out_entries, v_entries)),
+                        out_number = out_number + v_number, out_expired = out_expired + v_expired,
+                        out_ends = out_ends + v_ends;
+                end if;
+            end while;
         end if;
         call _queue_ticks(v_took);
         set v_took = v_took - v_start;
@@ -2036,7 +2064,7 @@ end;
 -- calls: _queue_admit, _queue_admitted, _queue_check_count, _queue_check_key, _queue_check_kind,
 --     _queue_check_options, _queue_check_roles, _queue_defaults, _queue_groups_due, _queue_number, _queue_random,
 --     _queue_take_deliverable, _queue_take_with_permits, _queue_upkeep, _queue_use, _queue_where
--- changes: delayed_queue, queue_count, queue_slot
+-- changes: delayed_queue, queue_count
 drop procedure if exists _queue_deliver;
 --;
 create procedure _queue_deliver(in in_kind text character set utf8mb4 collate /*!80017 utf8mb4_0900_bin *//*M!100600 utf8mb4_nopad_bin */, in in_worker text character set utf8mb4 collate /*!80017 utf8mb4_0900_bin *//*M!100600 utf8mb4_nopad_bin */,
@@ -2056,7 +2084,7 @@ inside of a procedure.'
 begin
     declare v_until, v_looked, v_tokens bigint;
     declare v_timeout, v_given decimal(30,6) default null;
-    declare v_most, v_number, v_expired, v_limit, v_slot int;
+    declare v_most, v_number, v_expired, v_limit int;
     declare v_none, v_rate decimal(30,6);
     declare v_slots longtext character set ascii;
     declare v_paused, v_guarded, v_restricted boolean default false;
@@ -2121,26 +2149,9 @@ begin
                     q.deliveries = q.deliveries + 1, q.reserved_by = v_worker,
                     q.secret = unhex(left(sha2(concat(out_seed, q.entry), 256), 32));
             end if;
-            if v_limit is not null and v_number = 1 then
-                set v_slot = json_extract(v_slots, '$[0]');
-                update queue_slot s set s.entry = out_entry, s.secret = unhex(left(out_seed, 32))
-                where s.p_kind = in_kind and s.slot = v_slot;
-            elseif v_limit is not null then
-                /*M!100600 set statement sql_safe_updates = 0 for */ update (
-                    select max(u.slot) as slot, max(u.entry) as entry -- to join both arrays compares each with each
-                    from (
-                        select j.place, j.slot, null as entry
-                        from json_table(v_slots, '$[*]' columns (place for ordinality, slot int path '$')) j
-                        union all
-                        select e.place, null, e.entry
-                        from json_table(out_entries, '$[*]' columns (place for ordinality, entry bigint path '$')) e) u
-                    group by u.place having entry is not null) d
-                    straight_join queue_slot s force index (primary) on s.p_kind = in_kind and s.slot = d.slot
-                set s.entry = d.entry, s.secret = unhex(left(sha2(concat(out_seed, d.entry), 256), 32));
-            end if;
         end if;
-        if v_rate is not null then
-            call _queue_admitted(in_kind, v_rate, v_number, v_tokens, in_now);
+        if coalesce(v_limit, v_rate) is not null then
+            call _queue_admitted(in_kind, v_rate, v_number, v_tokens, v_slots, out_entries, out_seed, in_now);
         end if;
         if v_expired > 0 then
             insert into queue_count (id, p_kind, expired) values (uuid_short(), in_kind, v_expired);
@@ -2249,52 +2260,6 @@ begin
             call _queue_upkeep(in_kind, v_keeps, v_now, 40);
         end if;
     end if;
-end;
---;
--- calls: _queue_scan
-drop procedure if exists _queue_scan_lanes;
---;
-create procedure _queue_scan_lanes(in in_kind text character set utf8mb4 collate /*!80017 utf8mb4_0900_bin *//*M!100600 utf8mb4_nopad_bin */,
-    inout out_cursor longtext character set utf8mb4, in in_from varchar(6) character set ascii, in in_first bigint,
-    in in_now bigint, in in_max int, in in_most int, out out_entries longtext character set utf8mb4, out out_number int,
-    out out_expired int, out out_ends int, out out_new boolean)
-    comment 'The next messages of a kind, each priority from its place in the cursor or from its older mark.
-out_cursor: see _queue_take; its places are moved to what is found. in_from: cursor (its places) or marks (its older
-marks). in_first: the first place that was given to what has just come due; NULL: nothing has. out_new: whether a
-priority was found that has no lane.
-The other parameters, the result and the locks are those of _queue_scan.
-differs: on PostgreSQL _queue_scan reads all lanes in one statement.'
-begin
-    declare v_lane, v_before, v_rank, v_between, v_number, v_expired, v_ends int;
-    declare v_last bigint;
-    declare v_entries longtext character set utf8mb4;
-    set out_entries = null, out_number = 0, out_expired = 0, out_ends = 0, out_new = false;
-    set v_lane = 0, v_before = -32769, v_rank = json_extract(out_cursor, '$.lanes[0].rank');
-    while out_number < in_max and v_before < 32768 do
-        select min(q.ready_rank) into v_between from delayed_queue q force index (delayed_queue_ready)
-        where q.ready_kind = in_kind and q.ready_rank between v_before + 1 and coalesce(v_rank - 1, 32768);
-        if v_between is not null then -- a priority that has no lane
-            call _queue_scan(in_kind, v_between, -9223372036854775807, in_now, in_max - out_number, in_most,
-                v_entries, v_number, v_expired, v_ends, v_last);
-            set out_new = out_new or v_number > 0, v_before = v_between;
-        elseif v_rank is null then
-            set v_entries = null, v_before = 32768;
-        else
-            call _queue_scan(in_kind, v_rank, least(
-                json_extract(out_cursor, concat('$.lanes[', v_lane, if(in_from = 'marks', '].older', '].place'))) + 0,
-                coalesce(in_first, in_now)), in_now, in_max - out_number, in_most, v_entries, v_number, v_expired,
-                v_ends, v_last);
-            if v_number > 0 then
-                set out_cursor = json_set(out_cursor, concat('$.lanes[', v_lane, '].place'), v_last + 0);
-            end if;
-            set v_before = v_rank, v_lane = v_lane + 1;
-            set v_rank = json_extract(out_cursor, concat('$.lanes[', v_lane, '].rank'));
-        end if;
-        if v_entries is not null then
-            set out_entries = if(out_entries is null, v_entries, json_merge_preserve(out_entries, v_entries)),
-                out_number = out_number + v_number, out_expired = out_expired + v_expired, out_ends = out_ends + v_ends;
-        end if;
-    end while;
 end;
 --;
 -- calls: _queue_end_undeliverable, _queue_take, _queue_take_where, _queue_take_with_permits
@@ -5623,26 +5588,48 @@ begin
         call _queue_slots(in_kind, in_most, v_first, out_max, in_now, out_slots);
         set out_max = json_length(out_slots), v_first = coalesce(json_extract(out_slots, '$[0]'), 0);
         if out_max = 0 then
-            call _queue_admitted(in_kind, in_rate, 0, out_tokens, in_now);
+            call _queue_admitted(in_kind, in_rate, 0, out_tokens, null, null, null, in_now);
         end if;
         set @pyqueue_slots = json_set(coalesce(@pyqueue_slots, '{}'), v_path, v_first + 0);
     end if;
 end;
 --;
 -- calls: _queue_lease_tokens
+-- changes: queue_slot
 drop procedure if exists _queue_admitted;
 --;
 create procedure _queue_admitted(in in_kind text character set utf8mb4 collate /*!80017 utf8mb4_0900_bin *//*M!100600 utf8mb4_nopad_bin */, in in_rate decimal(30,6), in in_number int,
-    in in_tokens bigint, in in_now bigint)
-    comment 'Gives back the tokens that were not used.
-in_kind: the kind. in_rate: its rate_per_second. in_number: how many messages were delivered. in_tokens: how many tokens
-_queue_admit took for them. in_now: the time of the call.
-Locks: as _queue_lease_tokens.
-differs: on PostgreSQL it puts the deliveries in their slots, too.'
+    in in_tokens bigint, in in_slots longtext character set ascii, in in_entries longtext character set utf8mb4,
+    in in_seed varchar(64) character set ascii, in in_now bigint)
+    comment 'Gives back the tokens that were not used, and puts the deliveries in their slots.
+in_kind: the kind. in_rate: its rate_per_second. in_number: how many messages were delivered; NULL: none. in_tokens,
+in_slots: what _queue_admit took for them; in_slots NULL: the kind has none. in_entries: the messages, a JSON array, as
+many as slots or fewer; NULL: none. in_seed: what their secrets are made of, see _queue_deliver. in_now: the time of the
+call.
+Locks: the slots, which are locked already; as _queue_lease_tokens.
+differs: PostgreSQL appends to queue_claim, and keeps tokens that are taken ahead.'
 begin
-    declare v_got bigint;
+    declare v_got, v_entry bigint;
+    declare v_slot int;
     if in_tokens > coalesce(in_number, 0) then
         call _queue_lease_tokens(in_kind, in_rate, 0, in_now, in_tokens - coalesce(in_number, 0), v_got);
+    end if;
+    if in_slots is not null and in_number = 1 then
+        set v_slot = json_extract(in_slots, '$[0]'), v_entry = json_extract(in_entries, '$[0]');
+        update queue_slot s set s.entry = v_entry, s.secret = unhex(left(in_seed, 32))
+            where s.p_kind = in_kind and s.slot = v_slot;
+    elseif in_slots is not null and in_number > 1 then
+        /*M!100600 set statement sql_safe_updates = 0 for */ update (
+            select max(u.slot) as slot, max(u.entry) as entry -- a join of the two arrays would compare each with each
+            from (
+                select j.place, j.slot, null as entry
+                from json_table(in_slots, '$[*]' columns (place for ordinality, slot int path '$')) j
+                union all
+                select e.place, null, e.entry
+                from json_table(in_entries, '$[*]' columns (place for ordinality, entry bigint path '$')) e) u
+            group by u.place having entry is not null) d
+            straight_join queue_slot s force index (primary) on s.p_kind = in_kind and s.slot = d.slot
+        set s.entry = d.entry, s.secret = unhex(left(sha2(concat(in_seed, d.entry), 256), 32));
     end if;
 end;
 --;

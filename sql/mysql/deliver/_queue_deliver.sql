@@ -1,7 +1,7 @@
 -- calls: _queue_admit, _queue_admitted, _queue_check_count, _queue_check_key, _queue_check_kind,
 --     _queue_check_options, _queue_check_roles, _queue_defaults, _queue_groups_due, _queue_number, _queue_random,
 --     _queue_take_deliverable, _queue_take_with_permits, _queue_upkeep, _queue_use, _queue_where
--- changes: delayed_queue, queue_count, queue_slot
+-- changes: delayed_queue, queue_count
 create procedure _queue_deliver(in in_kind text collate exact, in in_worker text collate exact,
     in in_max_messages int, in in_options longtext character set utf8mb4, in in_popped boolean, in in_now bigint,
     out out_entry bigint, out out_entries longtext character set utf8mb4,
@@ -19,7 +19,7 @@ inside of a procedure.'
 begin
     declare v_until, v_looked, v_tokens bigint;
     declare v_timeout, v_given decimal(30,6) default null;
-    declare v_most, v_number, v_expired, v_limit, v_slot int;
+    declare v_most, v_number, v_expired, v_limit int;
     declare v_none, v_rate decimal(30,6);
     declare v_slots longtext character set ascii;
     declare v_paused, v_guarded, v_restricted boolean default false;
@@ -84,26 +84,9 @@ begin
                     q.deliveries = q.deliveries + 1, q.reserved_by = v_worker,
                     q.secret = unhex(left(sha2(concat(out_seed, q.entry), 256), 32));
             end if;
-            if v_limit is not null and v_number = 1 then
-                set v_slot = json_extract(v_slots, '$[0]');
-                update queue_slot s set s.entry = out_entry, s.secret = unhex(left(out_seed, 32))
-                where s.p_kind = in_kind and s.slot = v_slot;
-            elseif v_limit is not null then
-                update (
-                    select max(u.slot) as slot, max(u.entry) as entry -- to join both arrays compares each with each
-                    from (
-                        select j.place, j.slot, null as entry
-                        from json_table(v_slots, '$[*]' columns (place for ordinality, slot int path '$')) j
-                        union all
-                        select e.place, null, e.entry
-                        from json_table(out_entries, '$[*]' columns (place for ordinality, entry bigint path '$')) e) u
-                    group by u.place having entry is not null) d
-                    straight_join queue_slot s force index (primary) on s.p_kind = in_kind and s.slot = d.slot
-                set s.entry = d.entry, s.secret = unhex(left(sha2(concat(out_seed, d.entry), 256), 32));
-            end if;
         end if;
-        if v_rate is not null then
-            call _queue_admitted(in_kind, v_rate, v_number, v_tokens, in_now);
+        if coalesce(v_limit, v_rate) is not null then
+            call _queue_admitted(in_kind, v_rate, v_number, v_tokens, v_slots, out_entries, out_seed, in_now);
         end if;
         if v_expired > 0 then
             insert into queue_count (id, p_kind, expired) values (uuid_short(), in_kind, v_expired);

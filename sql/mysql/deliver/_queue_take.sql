@@ -1,4 +1,4 @@
--- calls: _queue_keep_cursor, _queue_promote, _queue_scan, _queue_scan_lanes, _queue_shared_cursor, _queue_ticks
+-- calls: _queue_keep_cursor, _queue_promote, _queue_scan, _queue_shared_cursor, _queue_ticks
 create procedure _queue_take(in in_kind text collate exact, in in_max int, in in_now bigint, in in_most int,
     out out_entries longtext character set utf8mb4, out out_number int, out out_expired int, out out_ends int)
     comment 'The next messages of a kind, in the order of delivery, locked: all ways of taking a message but the
@@ -23,6 +23,8 @@ begin
     declare v_path varchar(1200) character set ascii default concat('$.k', hex(concat(database(), '.', in_kind)));
     declare v_cursor longtext character set utf8mb4;
     declare v_start, v_found, v_took, v_low, v_due, v_first, v_last, v_turn bigint;
+    declare v_lane, v_before, v_rank, v_between, v_number, v_expired, v_ends int;
+    declare v_entries longtext character set utf8mb4;
     declare v_from varchar(6) character set ascii default 'start';
     declare v_cold, v_slow, v_new boolean default false;
     call _queue_ticks(v_start);
@@ -55,9 +57,35 @@ begin
         if v_from = 'start' then
             call _queue_scan(in_kind, null, null, in_now, in_max, in_most, out_entries, out_number, out_expired,
                 out_ends, v_last);
-        else
-            call _queue_scan_lanes(in_kind, v_cursor, v_from, v_first, in_now, in_max, in_most, out_entries, out_number,
-                out_expired, out_ends, v_new);
+        else -- each lane from its place in the cursor, or from its older mark
+            set out_entries = null, out_number = 0, out_expired = 0, out_ends = 0, v_lane = 0, v_before = -32769,
+                v_rank = json_extract(v_cursor, '$.lanes[0].rank');
+            while out_number < in_max and v_before < 32768 do
+                select min(q.ready_rank) into v_between from delayed_queue q force index (delayed_queue_ready)
+                where q.ready_kind = in_kind and q.ready_rank between v_before + 1 and coalesce(v_rank - 1, 32768);
+                if v_between is not null then -- a priority that has no lane
+                    call _queue_scan(in_kind, v_between, -9223372036854775807, in_now, in_max - out_number, in_most,
+                        v_entries, v_number, v_expired, v_ends, v_last);
+                    set v_new = v_new or v_number > 0, v_before = v_between;
+                elseif v_rank is null then
+                    set v_entries = null, v_before = 32768;
+                else
+                    call _queue_scan(in_kind, v_rank, least(
+                        json_extract(v_cursor, concat('$.lanes[', v_lane, if(v_from = 'marks', '].older', '].place')))
+                            + 0, coalesce(v_first, in_now)), in_now, in_max - out_number, in_most, v_entries, v_number,
+                        v_expired, v_ends, v_last);
+                    if v_number > 0 then
+                        set v_cursor = json_set(v_cursor, concat('$.lanes[', v_lane, '].place'), v_last + 0);
+                    end if;
+                    set v_before = v_rank, v_lane = v_lane + 1;
+                    set v_rank = json_extract(v_cursor, concat('$.lanes[', v_lane, '].rank'));
+                end if;
+                if v_entries is not null then
+                    set out_entries = if(out_entries is null, v_entries, json_merge_preserve(out_entries, v_entries)),
+                        out_number = out_number + v_number, out_expired = out_expired + v_expired,
+                        out_ends = out_ends + v_ends;
+                end if;
+            end while;
         end if;
         call _queue_ticks(v_took);
         set v_took = v_took - v_start;

@@ -22,7 +22,7 @@ begin
         call _queue_slots(in_kind, in_most, v_first, out_max, in_now, out_slots);
         set out_max = json_length(out_slots), v_first = coalesce(json_extract(out_slots, '$[0]'), 0);
         if out_max = 0 then
-            call _queue_admitted(in_kind, in_rate, 0, out_tokens, in_now);
+            call _queue_admitted(in_kind, in_rate, 0, out_tokens, null, null, null, in_now);
         end if;
         set @pyqueue_slots = json_set(coalesce(@pyqueue_slots, '{}'), v_path, v_first + 0);
     end if;
