@@ -1,4 +1,4 @@
-"""What is made of a look at a queue: metrics, rates and findings, without a database."""
+"""What is made of a look at a queue: metrics, rates, findings and plots, without a database."""
 
 from __future__ import annotations
 
@@ -11,8 +11,19 @@ import pytest
 
 from pyqueue_sql.doctor import use
 from pyqueue_sql.metrics import collector
-from pyqueue_sql.overview.models import Blocker, Dead, KindLook, Line, Overview, Totals, WorkerLook
+from pyqueue_sql.overview.models import (
+    Blocker,
+    Dead,
+    KindLook,
+    Line,
+    MessageLook,
+    Overview,
+    Past,
+    Totals,
+    WorkerLook,
+)
 from pyqueue_sql.overview.rates import Rates
+from pyqueue_sql.web import life, plots
 
 SECOND = 1_000_000
 NOW = 2_000_000_000 * SECOND
@@ -160,3 +171,28 @@ def test_dead_letters_are_worse_where_they_are_new() -> None:
     assert said(a=(3, 0), b=(0, 0)) == [("note", "none is new; older ones are in a (3)")]
     assert said(a=(3, 0), b=(5, 2)) == [("warning", "new in the last 60 min: b (2 new, 5 in all)")]
     assert said(a=(use.AT_MOST, 1))[0][1].endswith(f"a (1 new, {use.AT_MOST} or more in all)")
+
+
+def test_the_life_of_a_dead_letter_is_told_in_its_order_and_each_failure_once() -> None:
+    errors = ({"at": 3, "attempt": 1, "by": "w", "error": "no"}, {"at": 6, "attempt": 2, "error": "never"})
+    before = Past(7, "dead", "mail.dead", 1, 5, 6, 2, "w", errors)
+    now = MessageLook(
+        "mail.dead", "k", "ready", 8, 0, 6, 6, None, 0, None, None, "mail", "k", None, None, errors
+    )
+    assert [(one.at, one.what, one.text, one.error) for one in life.steps(now, [before], "k")] == [
+        (1, "created", "came into the kind", None),
+        (3, "failed", "delivery 1 failed, with w", "no"),
+        (5, "held", "taken by w", None),
+        (6, "failed", "delivery 2 failed, with somebody", "never"),
+        (6, "dead", "dead after 2 deliveries to", None),
+        (6, "created", "came into the kind as a dead letter of", None),
+        (6, "due", "due", None),
+    ]
+    alone = life.steps(now, [], "k")  # the history of its kind is gone, or never was
+    assert [one.what for one in alone] == ["failed", "failed", "created", "due"]
+
+
+def test_a_line_is_as_high_as_the_plot_and_flat_where_nothing_happens() -> None:
+    assert plots.line([1.0], 100, 22) is None
+    assert plots.line([0.0, 2.0, 1.0], 100, 22) == plots.Line("0.0,21.0 50.0,1.0 100.0,11.0", 2, 1)
+    assert plots.line([0.0, 0.0], 100, 22) == plots.Line("0.0,21.0 100.0,21.0", 0, 0)
