@@ -125,9 +125,11 @@ def test_what_people_name_and_send_is_shown_as_text(harness: Harness, queue: Ses
     queue.heartbeat(HOSTILE, kinds=[HOSTILE[:50]])
     queue.group(HOSTILE[:50], HOSTILE[:50])
     queue.push("other", HOSTILE, 1, group=HOSTILE[:50])
+    queue.schedule(HOSTILE[:50], HOSTILE[:50], every_seconds=86400)
+    queue.semaphore(HOSTILE[:50], 1)
     client = page(harness.url)
     seen: set[str] = set()
-    ways = ["/", "/search?key=%22", "/workers", "/groups", "/dead"]
+    ways = ["/", "/search?key=%22", "/workers", "/schedules", "/groups", "/dead"]
     while ways:
         way = ways.pop()
         found = client.get(way)
