@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import contextlib
+import html
 import os
 import re
 import subprocess
@@ -194,6 +195,15 @@ def test_who_gives_the_token_acts_after_a_question(harness: Harness, queue: Sess
     client.post("/logout", headers=OWN)
     assert act(client, form, "pause", "mail").headers["location"] == "/login?back=%2Fdead"
     assert not queue.stats("mail")[0].paused
+
+
+def test_what_was_done_is_said_of_any_name(harness: Harness, queue: Session) -> None:
+    key = '"ä😀; Path=/\r\nx: y'
+    queue.push("mail", key)
+    client, form = acting(harness.url)
+    found = act(client, form, "remove", "mail", key)
+    assert (found.status_code, "x" in found.headers) == (303, False)
+    assert f"{html.escape(key)} is removed".replace("&quot;", "&#34;") in client.get("/dead").text
 
 
 def test_a_retry_keeps_to_the_shape_of_a_kind(harness: Harness, queue: Session) -> None:
