@@ -227,6 +227,7 @@ def test_no_other_site_can_act(harness: Harness, queue: Session) -> None:
     ):
         assert client.post("/act", data=data, headers=headers).status_code == 403, headers
         assert client.post("/login", data={"token": TOKEN}, headers=headers).status_code == 403, headers
+        assert client.post("/logout", headers=headers).status_code == 403, headers
     for wrong in ("", "0" * 64, safety.Token(TOKEN).form(safety.Token(TOKEN).session() + "x")):
         assert client.post("/act", data={**data, "form": wrong}, headers=OWN).status_code == 403
     assert client.get("/act").status_code == 405
