@@ -248,6 +248,10 @@ def test_a_session_needs_the_token_and_ends(harness: Harness, monkeypatch: pytes
     cookie = found.headers["set-cookie"]
     assert {"HttpOnly", "SameSite=strict", "Path=/"} <= set(cookie.split("; "))
     assert TOKEN not in cookie
+    assert "Secure" not in cookie
+    encrypted = TestClient(client.app, "https://testserver", follow_redirects=False)
+    found = encrypted.post("/login", data={"token": TOKEN}, headers=OWN)
+    assert "Secure" in found.headers["set-cookie"].split("; ")
     assert client.get("/").status_code == 200
     session = client.cookies["pyqueue_session"]
     for forged in (
