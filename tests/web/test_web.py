@@ -300,6 +300,26 @@ def test_a_database_that_is_away_is_said_without_its_password(server_name: str) 
         assert SECRET not in found.text
 
 
+def test_pages_follow_one_another_and_leave_out_nothing(
+    harness: Harness, queue: Session, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(pages, "SHOWN", 3)
+    names = [f"k{number} &?" for number in range(7)]
+    queue.push_many("mail", [{"key": key} for key in ["a", *names, "z"]])
+    for name in names:
+        queue.group(name, "next")
+    client = page(harness.url)
+    for way in ("/kind?kind=mail&order=key&prefix=k", "/groups?prefix=k"):
+        shown: list[list[str]] = []
+        for _ in range(3):
+            text = client.get(way).text
+            shown.append(re.findall(r">(k\d &amp;\?)</a>", text))
+            link = re.search(r'rel="next" href="([^"]*)"', text)
+            way = html.unescape(link[1]) if link else ""
+        assert [html.unescape(one) for part in shown for one in part] == names
+        assert ([len(part) for part in shown], way) == ([3, 3, 1], "")
+
+
 def test_it_can_be_mounted(harness: Harness, queue: Session) -> None:
     queue.push("mail", "a")
     app = Starlette(routes=[Mount("/ops/queue", web_app(harness.url, actions=True, token=TOKEN))])
