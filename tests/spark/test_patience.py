@@ -70,6 +70,8 @@ def test_a_write_of_a_batch_waits_for_nobody_unless_it_says_so(slept: list[float
         STREAM_PATIENCE_SECONDS,
     ]
     assert Options(URL, streams=True, reconnect_seconds=0.0).patience == 0
+    ending = parse({"url": URL, "stream": "s", "batch": "1"}, WRITE)
+    assert [parse({"url": URL}, WRITE).patience, ending.patience] == [0, STREAM_PATIENCE_SECONDS]
     with pytest.raises(ConnectionFailed):
         patiently(Options(URL), failing(AWAY))
     assert slept == []
