@@ -68,6 +68,10 @@ def test_a_wrong_name_is_told_the_nearest_right_one(name: str, way: str, nearest
         ({"kind": "m", "timeout_seconds": "0"}, READ_STREAM),
         ({"kind": "m", "max_messages": "many"}, READ_STREAM),
         ({"kind": ""}, WRITE),
+        ({"look": "peek", "bad_rows": "dead"}, READ),
+        ({"kind": "m", "bad_rows": "dead", "commit": "sink"}, READ_STREAM),
+        ({"bad_rows": "null"}, WRITE),
+        ({"bad_rows": "null"}, WRITE_STREAM),
     ],
 )
 def test_options_that_mean_nothing_are_refused(given: dict[str, str], way: str) -> None:
