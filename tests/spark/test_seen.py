@@ -2,13 +2,16 @@
 
 from __future__ import annotations
 
+import logging
 from typing import TYPE_CHECKING, Any
 
 import pytest
 from pyspark.sql import functions as F  # noqa: N812
 
 from pyqueue_sql.errors import InvalidOption
+from pyqueue_sql.spark.batches import Committed, Published
 from pyqueue_sql.spark.options import WRITE, parse
+from pyqueue_sql.spark.sink import tell
 from tests.conformance.steps import drain
 from tests.spark.test_stream import fill, run, stream
 from tests.spark.test_write import left
@@ -54,6 +57,26 @@ def test_what_came_of_a_write_stands_in_a_view_and_in_the_log(
         " rows that could be none and are dead letters"
     )
     assert ("WARNING", said) in logged
+
+
+def test_a_write_is_a_warning_only_where_something_may_be_wrong(caplog: pytest.LogCaptureFixture) -> None:
+    caplog.set_level(logging.INFO)
+    for done, refused, level in (
+        (Published("published", 3, 2, 0), 0, "INFO"),
+        (Published("published", 3, 3, None), 0, "INFO"),
+        (Published("published", 3, 2, 1), 0, "WARNING"),
+        (Published("published", 3, 3, 0), 1, "WARNING"),
+        (Published("replayed", 0, 0, 0), 1, "INFO"),
+        (Committed("committed", 9, 1, 0, 3, 2, 0), 0, "INFO"),
+        (Committed("committed", 9, 1, 0, 3, 2, 1), 0, "WARNING"),
+    ):
+        caplog.clear()
+        tell(done, refused)
+        [said] = caplog.records
+        assert said.levelname == level, (done, refused)
+        assert said.getMessage().startswith("3 messages: " if done.outcome != "replayed" else "written")
+    tell(None, 1)
+    assert len(caplog.records) == 1
 
 
 def test_what_came_of_tasks_that_are_transactions_stands_in_the_view(
