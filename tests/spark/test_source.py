@@ -2,22 +2,26 @@
 
 from __future__ import annotations
 
+import dataclasses
 from typing import TYPE_CHECKING, Any
 
 import pytest
 from pyspark.sql.types import StringType, StructType
 
 from pyqueue_sql.errors import InvalidOption
-from pyqueue_sql.spark.options import READ, READ_STREAM, parse
+from pyqueue_sql.spark.batches import connected
+from pyqueue_sql.spark.holding import Holding, extend
+from pyqueue_sql.spark.options import READ, READ_STREAM, Options, parse
 from pyqueue_sql.spark.source import PyQueueDataSource
-from pyqueue_sql.spark.stream import MOST, StreamReader, shares
+from pyqueue_sql.spark.stream import MOST, Part, StreamReader, Take, shares
+from tests.conformance.steps import state
 from tests.spark.test_read import read
 from tests.spark.test_stream import run
 
 if TYPE_CHECKING:
     from pyspark.sql import DataFrame, SparkSession
 
-    from tests.conformance.harness import Session
+    from tests.conformance.harness import Clock, Session
 
 KEYS = StructType().add("p_key", StringType())
 
@@ -124,6 +128,64 @@ def test_a_run_ends_while_others_hold_all_that_a_kind_allows(queue: Session, whe
     queue.ack(held.receipt)
     assert reader.latestOffset(start) != start
     reader.stop()
+
+
+def test_a_batch_has_no_more_than_its_trigger_and_its_tasks_allow(
+    queue: Session, where: dict[str, str]
+) -> None:
+    queue.push("mail", "k", 1)
+    for given, most in (
+        ({}, 20),
+        ({"max_messages_per_trigger": "5"}, 5),
+        ({"max_messages_per_trigger": "1000"}, 20),
+    ):
+        options = parse(
+            {**where, "kind": "mail", "partitions": "2", "max_messages": "10", **given}, READ_STREAM
+        )
+        reader = StreamReader(options, KEYS)
+        limit = reader.getDefaultReadLimit()
+        start = reader.initialOffset()
+        assert [reader.latestOffset(start, one)["most"] for one in (limit, None)] == [most, most], given
+        reader.stop()
+
+
+def handed_out(options: Options, source: Part) -> list[str]:
+    """Read a part as its task does, and return the keys."""
+    return [key for batch in StreamReader(options, KEYS).read(source) for key in batch.column(0).to_pylist()]
+
+
+def test_who_kept_a_read_leaves_it_alone_once_it_is_planned_again(
+    queue: Session, where: dict[str, str]
+) -> None:
+    queue.push("mail", "k", 1)
+    options = parse({**where, "kind": "mail"}, READ_STREAM)
+    part = Part("spark/s", 1, 0, (Take(0, "mail", 10, False),))
+    with connected(options) as database:
+        plans: list[int] = []
+        for _ in range(2):  # the driver died, and another one began
+            plan, _ = database.plan(part.source)
+            assert handed_out(options, dataclasses.replace(part, plan=plan)) == ["k"]
+            plans.append(plan)
+    extend(options, part.source, plans[0], 0)
+    assert state(queue, "mail", "k") == "reserved"
+    extend(options, part.source, plans[1], 0)
+    assert state(queue, "mail", "k") == "expired"
+
+
+def test_what_is_still_held_of_a_batch_that_is_done_again_is_held_anew(
+    queue: Session, where: dict[str, str], clock: Clock, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(Holding, "keep", lambda *_: None)  # it comes later
+    queue.push("mail", "k", 1)
+    options = parse({**where, "kind": "mail", "timeout_seconds": "300"}, READ_STREAM)
+    begun = StreamReader(options, KEYS).initialOffset()
+    for _ in range(3):
+        reader = StreamReader(options, KEYS)
+        parts = reader.partitions(begun, {**begun, "batch": 1})
+        reader.stop()
+        assert [key for one in parts if isinstance(one, Part) for key in handed_out(options, one)] == ["k"]
+        clock.advance(200)
+    assert state(queue, "mail", "k") == "reserved"
 
 
 def test_several_kinds_are_read_in_batches_of_a_limit_with_their_backlog(
