@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import dataclasses
 import time
 from datetime import UTC, datetime
 from pathlib import Path
@@ -12,7 +13,12 @@ from pyspark import TaskContext
 from pyspark.sql import functions as F  # noqa: N812
 
 from pyqueue_sql.calls.connect import connect
-from tests.conformance.steps import drain
+from pyqueue_sql.spark.arrow import arrow_schema, pa, spark_schema
+from pyqueue_sql.spark.batches import connected
+from pyqueue_sql.spark.options import READ_STREAM, WRITE, parse
+from pyqueue_sql.spark.sink import Writer
+from pyqueue_sql.spark.stream import Part, StreamReader, Take
+from tests.conformance.steps import drain, state
 from tests.rules import each
 
 if TYPE_CHECKING:
@@ -193,6 +199,32 @@ def test_what_is_not_known_is_an_error(
 ) -> None:
     with pytest.raises(Exception, match=message):
         write([], schema, **options)
+
+
+@pytest.mark.parametrize("failed", ["retry", "dead"])
+def test_a_write_ends_a_batch_and_leaves_nothing_behind_however_often_it_is_made(
+    queue: Session, where: dict[str, str], failed: str
+) -> None:
+    queue.define("mail", backoff_seconds=1000)
+    queue.push_many("mail", [{"key": key, "payload": 1} for key in ("good", "bad")])
+    part = Part("spark/s", 1, 0, (Take(0, "mail", 10, False),))
+    source = parse({**where, "kind": "mail"}, READ_STREAM)
+    with connected(source) as database:
+        plan, _ = database.plan(part.source)
+    reader = StreamReader(source, spark_schema("p_key text, payload text, receipt text"))
+    [given] = reader.read(dataclasses.replace(part, plan=plan))
+    errors = pa.array(["no luck" if key == "bad" else None for key in given.column("p_key").to_pylist()])
+    rows = pa.record_batch(
+        [*given.columns[1:], errors], schema=arrow_schema("payload text, receipt text, error text")
+    )
+    options = {**where, "kind": "next", "stream": "spark/s", "batch": "1", "failed": failed}
+    for _ in range(2):  # as a driver does that died before Spark noted it
+        writer = Writer(parse(options, WRITE), spark_schema("payload text, receipt text, error text"))
+        writer.commit([writer.write(iter([rows])), None])
+    assert len(drain(queue, "next")) == 1
+    assert left(queue) == 0
+    kind, states = ("mail.dead", "ready") if failed == "dead" else ("mail", "scheduled")
+    assert [state(queue, "mail", "good"), state(queue, kind, "bad")] == [None, states]
 
 
 def test_a_micro_batch_that_is_replayed_changes_nothing(
