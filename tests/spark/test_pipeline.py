@@ -2,20 +2,26 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from contextlib import contextmanager
+from types import SimpleNamespace
+from typing import TYPE_CHECKING, Any
 
 import pytest
 from pyspark.errors import PySparkException
 from pyspark.sql import functions as F  # noqa: N812
 
 from pyqueue_sql import InvalidParameter
+from pyqueue_sql.spark import pipeline
 from pyqueue_sql.spark.pipeline import SLOW, STARTS, Pipeline, Station, and_again
 from tests.conformance.steps import drain, state
 from tests.spark.test_write import forget_commit
 
 if TYPE_CHECKING:
+    from collections.abc import Iterator
+
     from pyspark.sql import DataFrame, SparkSession
 
+    from pyqueue_sql.spark.options import Options
     from tests.conformance.harness import Session
 
 SCHEMA = "n int"
@@ -48,7 +54,7 @@ def test_E5_each_message_goes_its_way_in_one_transaction(
     def keep(messages: DataFrame, batch: str) -> None:
         messages.write.mode("overwrite").parquet(f"{folder}/out/batch={batch}")
 
-    pipeline = Pipeline(
+    shop = Pipeline(
         "test",
         [
             Station(
@@ -68,7 +74,7 @@ def test_E5_each_message_goes_its_way_in_one_transaction(
             ),
         ],
     )
-    pipeline.run(spark, where["url"], f"{folder}/checkpoints", once=True)
+    shop.run(spark, where["url"], f"{folder}/checkpoints", once=True)
     done = {one.key: one for one in drain(queue, "done")}
     assert set(done) == {f"k{n}" for n in range(40) if n % 2 == 0 and n % 10 != 0}
     assert done["k4"].payload == {"n": 4, "square": 16}
@@ -77,8 +83,8 @@ def test_E5_each_message_goes_its_way_in_one_transaction(
     assert sorted(one.square for one in spark.read.parquet(f"{folder}/out").collect()) == written
     # the batch that is replayed after its end has nothing to write in place of what is there
     forget_commit(f"{folder}/checkpoints/test/odd")
-    sink = pipeline.stations[2]
-    pipeline.start(spark, sink, where["url"], f"{folder}/checkpoints", once=True).awaitTermination()
+    sink = shop.stations[2]
+    shop.start(spark, sink, where["url"], f"{folder}/checkpoints", once=True).awaitTermination()
     assert sorted(one.square for one in spark.read.parquet(f"{folder}/out").collect()) == written
     dead = {one.key for one in drain(queue, "in.dead")}
     assert dead == {"k13", "text", "wrong"}
@@ -175,6 +181,47 @@ def test_a_station_without_receipts_has_no_errors(
 def test_a_station_goes_one_way() -> None:
     with pytest.raises(ValueError, match="either"):
         Station("in", lambda messages: messages, to=("out",), write=lambda _frame, _batch: None)
+
+
+class Fake(Pipeline):
+    """A pipeline whose queries are none."""
+
+    def start(self, spark: Any, station: Station, *_: object, once: bool, **__: object) -> Any:
+        spark.calls.append(("once" if once else "start", station.kind))
+        return SimpleNamespace(
+            awaitTermination=lambda: None, stop=lambda: spark.calls.append(("stop", station.kind))
+        )
+
+
+STATIONS = [Station(kind, lambda messages: messages, to=("out",)) for kind in ("b", "a")]
+
+
+def test_a_pipeline_that_runs_once_comes_back_to_what_has_something_again(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    spark: Any = SimpleNamespace(calls=[])
+    found = iter([{"b", "out"}, {"a", "b"}, set[str]()])  # what is ready after each round
+
+    @contextmanager
+    def connected(options: Options) -> Iterator[object]:
+        if options.kind == STATIONS[0].kind:
+            rounds.append(next(found))
+        yield SimpleNamespace(ready=lambda kind: kind in rounds[-1])
+
+    rounds: list[set[str]] = []
+    monkeypatch.setattr(pipeline, "connected", connected)
+    Fake("test", STATIONS).run(spark, "postgresql://127.0.0.1:1/nowhere", "", once=True)
+    assert spark.calls == [("once", kind) for kind in ("b", "a", "b", "b", "a")]
+
+
+def test_where_a_station_fails_the_others_are_stopped() -> None:
+    def fail() -> None:
+        raise PySparkException("on purpose")
+
+    spark: Any = SimpleNamespace(calls=[], streams=SimpleNamespace(awaitAnyTermination=fail))
+    with pytest.raises(PySparkException, match="on purpose"):
+        Fake("test", STATIONS).run(spark, "postgresql://127.0.0.1:1/nowhere", "")
+    assert spark.calls == [(what, kind) for what in ("start", "stop") for kind in ("b", "a")]
 
 
 def test_a_query_whose_python_was_too_slow_is_started_again() -> None:
