@@ -4,10 +4,14 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
+import psycopg
+import pymysql
 import pytest
 
 from pyqueue_sql.doctor import mysql, postgresql
-from pyqueue_sql.doctor.findings import ROLES, lasting, listed
+from pyqueue_sql.doctor.examine import _attempt  # pyright: ignore[reportPrivateUsage]
+from pyqueue_sql.doctor.findings import ROLES, Check, Finding, lasting, listed
+from pyqueue_sql.overview.look import NotSeen
 from pyqueue_sql.overview.models import Blocker, Dead
 
 if TYPE_CHECKING:
@@ -220,6 +224,26 @@ def test_zones() -> None:
     assert levels(mysql.zones, {"convert_tz": None}) == ["warning"]
     assert levels(postgresql.zones, {"Europe/Berlin": "2024-07-01"}) == ["ok"]
     assert levels(postgresql.zones, {"Europe/Berlin": LookupError()}) == ["warning"]
+
+
+def test_what_the_server_refuses_is_unknown_missing_or_the_end() -> None:
+    def level(error: Exception) -> str:
+        def find() -> list[Finding]:
+            raise error
+
+        [found] = _attempt(Check("grants", "why"), find)
+        return found.level
+
+    assert level(NotSeen("permission denied")) == "unknown"
+    for right in (psycopg.errors.InsufficientPrivilege("no"), pymysql.OperationalError(1142, "denied")):
+        assert level(right) == "unknown"
+    for missing in (psycopg.errors.UndefinedTable("no"), pymysql.ProgrammingError(1146, "no such table")):
+        assert level(missing) == "error"
+    for lost in (psycopg.OperationalError("gone"), pymysql.OperationalError(2013, "gone")):
+        with pytest.raises(type(lost)):
+            level(lost)
+    with pytest.raises(ValueError, match="ours"):
+        level(ValueError("ours"))
 
 
 def test_times_and_lists_for_people() -> None:
