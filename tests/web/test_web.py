@@ -175,7 +175,9 @@ def test_who_gives_the_token_acts_after_a_question(harness: Harness, queue: Sess
     found = act(client, form, "pause", "mail")
     assert (found.status_code, found.headers["location"]) == (303, "/dead")
     assert queue.stats("mail")[0].paused
-    assert "mail is paused" in client.get("/").text
+    shown = client.get("/").text
+    assert "mail is paused" in shown
+    assert '<span class="state paused">' in shown, "what was changed is seen at once"
     assert "mail is paused" not in client.get("/").text  # said once
     act(client, form, "resume", "mail")
     assert not queue.stats("mail")[0].paused
@@ -186,7 +188,12 @@ def test_who_gives_the_token_acts_after_a_question(harness: Harness, queue: Sess
     assert queue.get("mail", "unwanted") is None
     act(client, form, "redrive", "bills.dead")
     assert "1 went back" in client.get("/dead").text
-    assert queue.get("bills", "b/1") is not None
+    [held] = queue.reserve("bills")
+    act(client, form, "retry", "bills", held.key)
+    assert f"{held.key} is held, and comes again after that" in client.get("/dead").text
+    assert act(client, form, "remove", "bills", held.key).status_code == 409
+    queue.ack(held.receipt)
+    assert [one.state for one in queue.peek("bills")] == ["ready"]
     # what has gone is not made anew by trying it again
     for action in ("retry", "remove"):
         assert act(client, form, action, "mail", "unwanted").status_code == 409
