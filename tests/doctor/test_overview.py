@@ -53,6 +53,36 @@ def test_it_counts_what_the_view_counts(harness: Harness, clock: Clock, queue: S
     assert (line.name, line.capacity, line.held + line.waiting) == ("smtp", 1, 4)
 
 
+def test_it_says_of_each_message_what_the_view_says(harness: Harness, clock: Clock, queue: Session) -> None:
+    queue.push("mail", "expired")
+    queue.reserve("mail", timeout_seconds=10)
+    queue.push("mail", "reserved")
+    queue.reserve("mail", timeout_seconds=11)
+    queue.push("mail", "due", delay_seconds=10)
+    queue.push("mail", "scheduled", delay_seconds=11)
+    for key in ("first", "in line"):
+        queue.push("mail", key, order_key="ann")
+    clock.advance(10)
+    expected = {one.key: one.state for one in queue.peek("mail", 10)}
+    assert set(expected.values()) == {"ready", "scheduled", "reserved", "expired", "waiting"}
+    with open_look(harness.url) as look:
+        now = look.now()
+        for found in (look.messages("mail", 10, now), look.by_key("mail", 10, now)):
+            assert {one.key: one.state for one in found} == expected
+
+
+def test_it_says_whether_there_are_more_kinds(
+    harness: Harness, queue: Session, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(look, "KINDS", 3)
+    for number, is_more in ((3, False), (4, True)):
+        for kind in range(number):
+            queue.push(f"k{kind}", "a")
+        with open_look(harness.url) as there:
+            seen = there.overview(details=False)
+        assert ([one.kind for one in seen.kinds], seen.is_more) == (["k0", "k1", "k2"], is_more)
+
+
 @pytest.mark.long
 @pytest.mark.core("postgresql", "mariadb")
 def test_it_reads_no_more_than_it_is_told_to(harness: Harness, queue: Session, server_name: str) -> None:
