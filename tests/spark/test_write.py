@@ -13,10 +13,11 @@ from pyspark import TaskContext
 from pyspark.sql import functions as F  # noqa: N812
 
 from pyqueue_sql.calls.connect import connect
+from pyqueue_sql.spark import sink
 from pyqueue_sql.spark.arrow import arrow_schema, pa, spark_schema
 from pyqueue_sql.spark.batches import connected
-from pyqueue_sql.spark.options import READ_STREAM, WRITE, parse
-from pyqueue_sql.spark.sink import Writer
+from pyqueue_sql.spark.options import READ_STREAM, WRITE, WRITE_STREAM, parse
+from pyqueue_sql.spark.sink import StreamWriter, Writer, stream_of
 from pyqueue_sql.spark.stream import Part, StreamReader, Take
 from tests.conformance.steps import drain, state
 from tests.rules import each
@@ -225,6 +226,24 @@ def test_a_write_ends_a_batch_and_leaves_nothing_behind_however_often_it_is_made
     assert left(queue) == 0
     kind, states = ("mail.dead", "ready") if failed == "dead" else ("mail", "scheduled")
     assert [state(queue, "mail", "good"), state(queue, kind, "bad")] == [None, states]
+
+
+def test_what_is_staged_for_a_batch_that_is_done_goes_but_not_what_else_is_written_in_it(
+    queue: Session, where: dict[str, str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(sink, "of_query", lambda: ("query", 1, "run"))
+    rows = pa.record_batch([["k"], ["1"]], schema=arrow_schema("p_key text, payload text"))
+    schema = spark_schema("p_key text, payload text")
+    with connected(parse({**where, "kind": "mail"}, READ_STREAM)) as database:
+        database.commit_batch(stream_of("query"), 1)
+    late = StreamWriter(parse({**where, "kind": "mail"}, WRITE_STREAM), schema)
+    late.write(iter([rows]))
+    other = Writer(parse({**where, "kind": "other"}, WRITE), schema)
+    staged = other.write(iter([rows]))
+    queue.prune()
+    assert left(queue) == 1
+    other.commit([staged])
+    assert [len(drain(queue, kind)) for kind in ("mail", "other")] == [0, 1]
 
 
 def test_a_micro_batch_that_is_replayed_changes_nothing(
