@@ -6,12 +6,14 @@ import dataclasses
 from typing import TYPE_CHECKING, Any
 
 import pytest
+from pyspark.sql.datasource import EqualTo, In
 from pyspark.sql.types import StringType, StructType
 
 from pyqueue_sql.errors import InvalidOption
 from pyqueue_sql.spark.batches import connected
 from pyqueue_sql.spark.holding import Holding, extend
 from pyqueue_sql.spark.options import READ, READ_STREAM, Options, parse
+from pyqueue_sql.spark.read import Reader
 from pyqueue_sql.spark.source import PyQueueDataSource
 from pyqueue_sql.spark.stream import MOST, Part, StreamReader, Take, shares
 from tests.conformance.steps import state
@@ -76,6 +78,20 @@ def test_kinds_are_named_in_one_way() -> None:
     ):
         with pytest.raises(InvalidOption, match=why):
             parse({"url": "u", **given}, way)
+
+
+def test_a_kind_that_the_pattern_leaves_out_is_not_read_by_a_filter_either(
+    queue: Session, where: dict[str, str]
+) -> None:
+    for kind in ("mail", "post"):
+        queue.push(kind, f"of {kind}", 1)
+    options = parse({**where, "look": "peek", "kind_pattern": "m.*"}, READ)
+    for given in (EqualTo(("p_kind",), "post"), In(("p_kind",), ("mail", "post")), EqualTo(("p_kind",), "mail")):
+        reader = Reader(options, KEYS)
+        assert list(reader.pushFilters([given])) == []
+        batches = [batch for part in reader.partitions() for batch in reader.read(part)]
+        found = [key for batch in batches for key in batch.column(0).to_pylist()]
+        assert found == (["of mail"] if "mail" in str(given.value) else []), given
 
 
 def test_a_payload_schema_is_a_type_or_fields() -> None:
