@@ -109,6 +109,25 @@ def test_what_fails_comes_back_and_is_done_in_the_end(
 
 
 @pytest.mark.servers("postgresql")
+def test_what_others_get_of_a_batch_meanwhile_is_theirs_and_the_rest_is_done(
+    spark: SparkSession, queue: Session, where: dict[str, str], folder: str
+) -> None:
+    queue.push_many("in", [{"key": f"k{n}", "payload": n} for n in range(3)])
+    taken: list[str] = []
+
+    def slow(messages: DataFrame) -> DataFrame:
+        if not taken:
+            [one] = messages.where("p_key = 'k1'").collect()
+            queue.extend(one.receipt, 0)
+            taken.extend(one.key for one in queue.pop("in", 10))
+        return messages
+
+    Pipeline("test", [Station("in", slow, to=("out",))]).run(spark, where["url"], folder, once=True)
+    assert taken == ["k1"]
+    assert sorted(one.key for one in drain(queue, "out")) == ["k0", "k2"]
+
+
+@pytest.mark.servers("postgresql")
 def test_a_station_says_when_its_messages_come_and_names_no_column_that_is_none(
     spark: SparkSession, queue: Session, where: dict[str, str], folder: str
 ) -> None:
