@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 import pytest
 from pyspark.sql.datasource import EqualTo, In
-from pyspark.sql.types import StringType, StructType
+from pyspark.sql.types import LongType, StringType, StructType
 
 from pyqueue_sql.errors import InvalidOption
 from pyqueue_sql.spark.batches import connected
@@ -16,7 +16,7 @@ from pyqueue_sql.spark.options import READ, READ_STREAM, Options, parse
 from pyqueue_sql.spark.read import Reader
 from pyqueue_sql.spark.source import PyQueueDataSource
 from pyqueue_sql.spark.stream import MOST, Part, StreamReader, Take, shares
-from tests.conformance.steps import state
+from tests.conformance.steps import drain, state
 from tests.spark.test_read import read
 from tests.spark.test_stream import run
 
@@ -83,10 +83,11 @@ def test_kinds_are_named_in_one_way() -> None:
 def test_a_kind_that_the_pattern_leaves_out_is_not_read_by_a_filter_either(
     queue: Session, where: dict[str, str]
 ) -> None:
-    for kind in ("mail", "post"):
-        queue.push(kind, f"of {kind}", 1)
+    for name in ("mail", "post"):
+        queue.push(name, f"of {name}", 1)
     options = parse({**where, "look": "peek", "kind_pattern": "m.*"}, READ)
-    for given in (EqualTo(("p_kind",), "post"), In(("p_kind",), ("mail", "post")), EqualTo(("p_kind",), "mail")):
+    kind = ("p_kind",)
+    for given in (EqualTo(kind, "post"), In(kind, ("mail", "post")), EqualTo(kind, "mail")):
         reader = Reader(options, KEYS)
         assert list(reader.pushFilters([given])) == []
         batches = [batch for part in reader.partitions() for batch in reader.read(part)]
@@ -168,6 +169,23 @@ def test_a_batch_has_no_more_than_its_trigger_and_its_tasks_allow(
 def handed_out(options: Options, source: Part) -> list[str]:
     """Read a part as its task does, and return the keys."""
     return [key for batch in StreamReader(options, KEYS).read(source) for key in batch.column(0).to_pylist()]
+
+
+def test_each_message_that_is_not_of_its_schema_is_a_dead_letter_with_its_own_reason(
+    queue: Session, where: dict[str, str]
+) -> None:
+    queue.push_many("mail", [{"key": key, "payload": {"n": n}} for key, n in (("a", "x"), ("b", 1))])
+    queue.push_bytes("mail", "c", b"x")
+    options = parse({**where, "kind": "mail", "bad_rows": "dead"}, READ_STREAM)
+    part = Part("spark/s", 1, 0, (Take(0, "mail", 10, False),))
+    with connected(options) as database:
+        plan, _ = database.plan(part.source)
+    wanted = StructType(KEYS.fields).add("payload", StructType().add("n", LongType()))
+    [read] = StreamReader(options, wanted).read(dataclasses.replace(part, plan=plan))
+    assert read.to_pylist() == [{"p_key": "b", "payload": {"n": 1}}]
+    dead = {one.key: str(one.errors) for one in drain(queue, "mail.dead")}
+    assert {key: "whole number" in why for key, why in dead.items()} == {"a": True, "c": False}
+    assert "not bytes" in dead["c"]
 
 
 def test_who_kept_a_read_leaves_it_alone_once_it_is_planned_again(
