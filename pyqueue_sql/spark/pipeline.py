@@ -21,7 +21,8 @@ if TYPE_CHECKING:
 __all__ = ["Pipeline", "Station"]
 
 POLL_SECONDS = 1.0
-SLOW = "waiting for the Python worker to connect back"
+SLOW = "to connect back"
+"""Of what Spark says where a Python wasn't there in time; the whole differs between its places."""
 STARTS = 3
 """How often a query is started whose Python wasn't there in time."""
 

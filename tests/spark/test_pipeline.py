@@ -12,7 +12,7 @@ from pyspark.sql import functions as F  # noqa: N812
 
 from pyqueue_sql import InvalidParameter
 from pyqueue_sql.spark import pipeline
-from pyqueue_sql.spark.pipeline import SLOW, STARTS, Pipeline, Station, and_again
+from pyqueue_sql.spark.pipeline import STARTS, Pipeline, Station, and_again
 from tests.conformance.steps import drain, state
 from tests.spark.test_write import forget_commit
 
@@ -243,16 +243,26 @@ def test_where_a_station_fails_the_others_are_stopped() -> None:
     assert spark.calls == [(what, kind) for what in ("start", "stop") for kind in ("b", "a")]
 
 
-def test_a_query_whose_python_was_too_slow_is_started_again() -> None:
-    starts: list[str] = []
+@pytest.mark.parametrize(
+    ("says", "starts"),
+    [
+        ("Timed out while waiting for the Python worker to connect back", STARTS),
+        ("terminated with exception: Python worker failed to connect back. SQLSTATE: XXKST", STARTS),
+        ("something else", 1),
+    ],
+)
+def test_a_query_whose_python_was_too_slow_is_started_again(says: str, starts: int) -> None:
+    errors: list[PySparkException] = []
 
-    def run(says: str) -> None:
-        starts.append(says)
-        if len(starts) < STARTS or not says:
-            raise PySparkException(f"Timed out while {SLOW}" if says else "something else")
+    def run(fails: int) -> None:
+        if len(errors) < fails:
+            errors.append(PySparkException(says))
+            raise errors[-1]
 
-    and_again(lambda: run("slow"))
-    assert starts == ["slow"] * STARTS
-    with pytest.raises(PySparkException, match="something else"):
-        and_again(lambda: run(""))
-    assert starts == ["slow"] * STARTS + [""]
+    if starts > 1:
+        and_again(lambda: run(STARTS - 1))
+        assert len(errors) == STARTS - 1
+        errors.clear()
+    with pytest.raises(PySparkException, match=says):
+        and_again(lambda: run(10))
+    assert len(errors) == starts
