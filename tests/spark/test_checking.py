@@ -116,6 +116,8 @@ def test_a_bad_row_becomes_a_dead_letter_with_all_that_it_had() -> None:
     assert len(set(rows.column("p_key").to_pylist())) == 2  # the same row twice is one
     assert all(one.startswith("a\ufffdb~") for one in rows.column("p_key").to_pylist())
     assert json.loads(rows.column("payload")[0].as_py())["priority"] == 2**40
+    sound(table(GOOD | {"p_key": "x" * 201}), {}, dead=dead)
+    assert 180 < len(dead[-1]["p_key"]) <= 200
     with pytest.raises(InvalidParameter, match="no dead-letter kind"):
         sound(table(GOOD | {"p_kind": ""}), {}, dead=dead)
 
