@@ -243,6 +243,29 @@ def test_transactions_of_coroutines_connect_as_the_url_says(monkeypatch: pytest.
     }  # fmt: skip
 
 
+@pytest.mark.parametrize(
+    ("parameters", "limits"),
+    [
+        ("", (10, 10)),
+        ("connect_timeout=2&read_timeout=60&write_timeout=1", (2, 1)),
+        ("read_timeout=4", (4, 10)),
+    ],
+)
+def test_a_login_takes_no_longer_than_a_connection_may(
+    parameters: str, limits: tuple[int, int], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    given: dict[str, Any] = {}
+
+    def refuse(**settings: Any) -> None:
+        given.update(settings)
+        raise OSError("nobody is there")
+
+    monkeypatch.setattr(pymysql, "connect", refuse)
+    with pytest.raises(ConnectionFailed, match="nobody is there"):
+        connect(f"mysql://user:secret@127.0.0.1:1/other?{parameters}")
+    assert (given["read_timeout"], given["write_timeout"]) == limits
+
+
 @pytest.mark.parametrize("passes", [True, False])
 def test_what_a_start_brings_to_the_database_is_tried_again_unless_that_is_of_no_use(
     passes: bool, caplog: pytest.LogCaptureFixture
