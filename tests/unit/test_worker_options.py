@@ -388,6 +388,7 @@ def test_no_error_has_a_password(message: str) -> None:
         ({"connect_timeout": 3}, {"PGCONNECT_TIMEOUT": "4"}, 3, 30),
         # libpq would put what the service says behind what we say
         ({"service": "mine"}, {}, 10, None),
+        ({"service": "mine", "connect_timeout": 3}, {}, 3, None),
         ({}, {"PGSERVICE": "mine"}, 10, None),
     ],
 )
