@@ -126,3 +126,19 @@ def test_what_is_said_of_reading_holds_once_somebody_is_in(
         else:
             with pytest.raises(pymysql.OperationalError):
                 cursor.execute("select sleep(3)")
+
+
+@pytest.mark.servers("mariadb", "mysql")
+def test_who_asks_for_a_database_that_is_not_there_leaves_no_connection_open(
+    harness: Harness, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    real, made = pymysql.connect, list[Any]()
+
+    def noting(**settings: Any) -> Any:
+        made.append(real(**settings))
+        return made[-1]
+
+    monkeypatch.setattr(pymysql, "connect", noting)
+    with pytest.raises(pymysql.OperationalError, match="no_such_database"):
+        connect(harness.url, schema="no_such_database")
+    assert [one.open for one in made] == [False]
