@@ -13,7 +13,7 @@ import pytest
 
 from pyqueue_sql import InvalidParameter, InvalidPayload, InvalidReceipt, Reserved
 from pyqueue_sql.calls import call, dialect
-from pyqueue_sql.calls.connect import ConnectionFailed, connect, is_mysql, mysql_settings
+from pyqueue_sql.calls.connect import ConnectionFailed, connect, is_mysql, mysql_settings, without_password
 from pyqueue_sql.errors import QueueError
 from tests.rules import each
 
@@ -386,6 +386,12 @@ def test_no_connection_says_why_without_the_password(url: str):
         connect(url)
     assert str(caught.value)
     assert "secret" not in str(caught.value)
+
+
+def test_a_password_is_hidden_as_it_is_written_and_as_it_is_meant():
+    url = "postgresql://me:se%20c%3Fret@db.example.org/app"
+    for said in ("se%20c%3Fret", "se c?ret"):
+        assert without_password(f"no host {said} there", url) == "no host *** there"
 
 
 def test_without_the_driver_it_says_how_to_get_it(monkeypatch: pytest.MonkeyPatch):
