@@ -6,12 +6,14 @@ import asyncio
 import pickle
 from dataclasses import dataclass
 from datetime import date
+from types import SimpleNamespace
 from typing import TYPE_CHECKING, Any
 
 import psycopg
 import pytest
 
 from pyqueue_sql import AsyncQueue, EndedBadly, Message, NotKept, wait_for_result, wait_for_result_async
+from pyqueue_sql.calls import results
 from pyqueue_sql.worker import Handlers, Move, Reject
 from tests.worker.helpers import until
 
@@ -123,6 +125,46 @@ def test_what_a_handler_returns_is_the_result(queue: Session, workers: Workers) 
         add.result(queue, "late", 0.05)
     with pytest.raises(NotKept, match="history_seconds"):
         wait_for_result(queue, "sums", "never")
+
+
+def test_what_was_popped_or_removed_has_no_result(queue: Session) -> None:
+    queue.define("mail", history_seconds=60)
+    queue.push("mail", "popped")
+    queue.pop("mail")
+    queue.push("mail", "removed")
+    queue.remove("mail", "removed")
+    for key in ("popped", "removed"):
+        with pytest.raises(EndedBadly, match=f"^mail {key}: {key}$"):
+            wait_for_result(queue, "mail", key)
+
+
+@pytest.mark.parametrize("coroutines", [False, True])
+def test_who_waits_for_a_result_looks_often_at_first_and_later_every_second(
+    coroutines: bool, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    now, pauses = 0.0, list[float]()
+
+    def sleep(seconds: float) -> None:
+        nonlocal now
+        pauses.append(seconds)
+        now += seconds
+
+    async def nothing(*_: object) -> bool:
+        return True
+
+    async def asleep(seconds: float) -> None:
+        sleep(seconds)
+
+    monkeypatch.setattr(results, "time", SimpleNamespace(monotonic=lambda: now, sleep=sleep))
+    monkeypatch.setattr(results, "asyncio", SimpleNamespace(sleep=asleep))
+    there: Any = SimpleNamespace(get=nothing if coroutines else lambda *_: True)
+    with pytest.raises(TimeoutError, match="mail a: not done within 30 s"):
+        if coroutines:
+            asyncio.run(wait_for_result_async(there, "mail", "a"))
+        else:
+            wait_for_result(there, "mail", "a")
+    assert (pauses[0], pauses[-1], pauses) == (0.02, 1.0, sorted(pauses))
+    assert 30 <= now < 31
 
 
 @pytest.mark.servers("postgresql")
