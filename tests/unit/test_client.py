@@ -314,6 +314,24 @@ def test_nor_do_the_cursors_of_coroutines(database_url: str):
     assert asyncio.run(push()) == "created"
 
 
+def test_a_statement_that_a_pooler_has_lost_is_made_again_unless_a_transaction_was_open(database_url: str):
+    lose = "do $$ begin execute 'deallocate all'; end $$"  # unlike the command, psycopg doesn't notice it
+    with psycopg.connect(database_url, prepare_threshold=0) as connection:
+        queue = Queue(connection)
+        queue.push("a", "k")
+        connection.commit()
+        connection.execute(lose)
+        with pytest.raises(psycopg.errors.InvalidSqlStatementName):
+            queue.push("a", "l")
+        connection.rollback()
+        assert queue.push("a", "l").outcome == "created"
+    with psycopg.connect(database_url, prepare_threshold=0, autocommit=True) as connection:
+        queue = Queue(connection)
+        queue.push("b", "k")
+        connection.execute(lose)
+        assert queue.push("b", "l").outcome == "created"
+
+
 @pytest.mark.servers("mariadb", "mysql")
 def test_what_the_caller_makes_of_times_and_decimals_does_not_matter(harness: Harness):
     made = dict.fromkeys((FIELD_TYPE.DATETIME, FIELD_TYPE.TIMESTAMP, FIELD_TYPE.NEWDECIMAL), str)
@@ -378,6 +396,56 @@ def test_a_victim_is_tried_again_where_the_call_is_its_own_transaction(innodb_ur
             cursor.execute("delete from tries")
         with pytest.raises(pymysql.OperationalError, match="victim"):
             queue.prune(2)
+
+
+@pytest.mark.servers("mariadb", "mysql")
+def test_what_a_victim_has_done_is_rolled_back_before_it_is_tried_again(innodb_url: str):
+    made = (
+        "create table tries (n int) engine = myisam",
+        "create table done (n int) engine = innodb",
+        "create procedure queue_prune(in in_max_rows bigint) begin start transaction;"
+        " insert into tries values (1); insert into done values (1);"
+        " if (select count(*) from tries) < in_max_rows then"
+        " signal sqlstate '40001' set message_text = 'victim', mysql_errno = 1213; end if;"
+        " commit; select count(*) as pruned from done; end",
+    )
+    with pymysql.connect(**mysql_settings(innodb_url), autocommit=True) as connection:
+        with connection.cursor() as cursor:
+            for text in made:
+                cursor.execute(text)
+        assert Queue(connection).prune(3) == 1
+
+
+@pytest.mark.servers("mariadb", "mysql")
+def test_the_error_to_be_seen_is_that_of_the_call_and_not_that_of_its_rollback(
+    innodb_url: str, monkeypatch: pytest.MonkeyPatch
+):
+    killed = (
+        "create procedure queue_prune(in in_max_rows bigint)"
+        " begin signal sqlstate '70100' set message_text = 'killed', mysql_errno = 1317; end"
+    )
+
+    def fail() -> None:
+        raise pymysql.err.InterfaceError(0, "the connection is gone")
+
+    async def afail() -> None:
+        fail()
+
+    async def scenario() -> None:
+        settings = mysql_settings(innodb_url)
+        connection = await aiomysql.connect(db=settings.pop("database"), **settings, autocommit=True)
+        monkeypatch.setattr(connection, "rollback", afail)
+        with pytest.raises(pymysql.OperationalError, match="killed"):
+            await AsyncQueue(connection).prune()
+        await connection.ensure_closed()
+
+    with pymysql.connect(**mysql_settings(innodb_url), autocommit=True) as connection:
+        with connection.cursor() as cursor:
+            cursor.execute(killed)
+        monkeypatch.setattr(connection, "rollback", fail)
+        with pytest.raises(pymysql.OperationalError, match="killed"):
+            Queue(connection).prune()
+    asyncio.run(scenario())
 
 
 @pytest.mark.servers("mariadb", "mysql")
