@@ -313,6 +313,22 @@ def test_a_call_over_an_engine_is_read_committed(bare: sqlalchemy.Engine):
 
 
 @pytest.mark.servers("mariadb", "mysql")
+def test_a_call_over_an_engine_whose_transactions_the_application_begins_is_made_all_the_same(
+    bare: sqlalchemy.Engine,
+):
+    with bare.connect() as connection:
+        connection.exec_driver_sql(
+            "create procedure queue_prune(in in_max_rows bigint) begin select 7 as pruned; end"
+        )
+
+    @event.listens_for(bare, "begin")
+    def begin(connection: sqlalchemy.Connection) -> None:
+        connection.exec_driver_sql("start transaction")
+
+    assert Queue(bare).prune() == 7
+
+
+@pytest.mark.servers("mariadb", "mysql")
 def test_an_error_after_the_rows_is_an_error_and_one_of_sqlalchemy(bare: sqlalchemy.Engine):
     with bare.connect() as connection:
         connection.exec_driver_sql(
