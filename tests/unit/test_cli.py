@@ -926,11 +926,13 @@ def test_readers(harness: Harness):
     assert pyqueue.rows("read-end", "billing") == [{"reader": "billing", "changed": True}]
 
 
-def streams(url: str, command: str, redirections: str, **variables: str) -> subprocess.CompletedProcess[str]:
-    """Run a command in a shell, with its streams as they say there."""
+def streams(
+    url: str, command: str, redirections: str, *, before: str = "", **variables: str
+) -> subprocess.CompletedProcess[str]:
+    """Run a command in a shell, with its streams as they say there, and what comes before it."""
     environment = {"PYQUEUE_URL": url, "PYTHONPATH": ":".join(sys.path), **variables}
     return subprocess.run(
-        ["/bin/sh", "-c", f"{shlex.join(program(*command.split()))} {redirections}"],
+        ["/bin/sh", "-c", f"{before}{shlex.join(program(*command.split()))} {redirections}"],
         env=environment,
         capture_output=True,
         text=True,
@@ -946,6 +948,14 @@ def test_an_answer_that_cannot_be_written_is_exit_code_3(
     queue.push("mail", "a", 1)
     done = streams(pyqueue.url, command, ">/dev/full", **variables)
     assert done.stderr == "Error: the answer can't be written: No space left on device\n"
+    assert done.returncode == 3
+
+
+def test_so_is_one_that_is_too_long_for_a_file(tmp_path: Path):
+    # what Python compiles would be cut, too
+    limit = "export PYTHONDONTWRITEBYTECODE=1; ulimit -f 1; "
+    done = streams("", "sql --dialect mysql", f">{tmp_path}/queue.sql", before=limit)
+    assert done.stderr == "Error: the answer can't be written: File too large\n"
     assert done.returncode == 3
 
 

@@ -142,3 +142,20 @@ def test_who_asks_for_a_database_that_is_not_there_leaves_no_connection_open(
     with pytest.raises(pymysql.OperationalError, match="no_such_database"):
         connect(harness.url, schema="no_such_database")
     assert [one.open for one in made] == [False]
+
+
+def test_transactions_are_read_committed_for_whoever_asks_for_that(harness: Harness) -> None:
+    if harness.url.startswith("postgresql"):
+        url = f"{harness.url}?options=-c%20default_transaction_isolation%3Dserializable"
+        ask = "select 'level', replace(current_setting('transaction_isolation'), ' ', '-')"
+        unasked = "serializable"
+    else:
+        url, unasked = harness.url, "repeatable-read"
+        ask = "show session variables where variable_name in ('tx_isolation', 'transaction_isolation')"
+    found = list[set[str]]()
+    for asked in (True, False):
+        connection: Any = connect(url, autocommit=False, read_committed=asked)
+        with connection, connection.cursor() as cursor:
+            cursor.execute(ask)
+            found.append({value.lower() for _, value in cursor.fetchall()})
+    assert found == [{"read-committed"}, {unasked}]
