@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any
 
 import pymysql
 import pytest
-from click.testing import CliRunner
+from click.testing import CliRunner, Result
 
 from pyqueue_sql.calls.connect import NO_LIMIT, ConnectionFailed, connect, settings_of_network
 from pyqueue_sql.cli import main
@@ -145,6 +145,23 @@ def test_wrong_usage_of_the_command_says_what_is_wanted(
     monkeypatch.setattr(sys, "path", [*sys.path])
     result = CliRunner().invoke(main, ["worker", *arguments, "--url", URL])
     assert (result.exit_code, said in result.output) == (2, True), result.output
+
+
+def test_handlers_come_from_the_current_folder_and_what_is_wrong_in_them_is_no_wrong_usage(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.setattr(sys, "path", [*sys.path])
+    (tmp_path / "of_this_folder.py").write_text("import not_there_at_all\n")
+
+    def run(target: str) -> Result:
+        return CliRunner().invoke(main, ["worker", target, "--url", URL])
+
+    wrong = run("not_there_at_all.handlers")
+    assert (wrong.exit_code, "there is no module not_there_at_all.handlers" in wrong.output) == (2, True)
+    error = run("of_this_folder").exception
+    assert isinstance(error, ModuleNotFoundError)
+    assert error.name == "not_there_at_all"
 
 
 def test_no_handlers() -> None:
