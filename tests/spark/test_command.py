@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import signal
 import subprocess
 import sys
 from pathlib import Path
@@ -15,6 +16,7 @@ from bench.spark.sessions import cluster
 from pyqueue_sql import Queue
 from pyqueue_sql.calls.connect import connect
 from pyqueue_sql.cli import main
+from pyqueue_sql.cli.pipeline import stopping
 from tests.sample import LARGE
 
 if TYPE_CHECKING:
@@ -57,6 +59,13 @@ def test_what_is_no_pipeline_is_wrong_usage(target: str, message: str) -> None:
     done = CliRunner().invoke(main, ["pipeline", target, "--url", "postgresql://localhost/app"])
     assert done.exit_code == 2
     assert message in done.output
+
+
+def test_a_pipeline_is_stopped_by_a_signal_as_by_an_interrupt_and_nothing_else_afterwards() -> None:
+    before = signal.getsignal(signal.SIGTERM)
+    with pytest.raises(KeyboardInterrupt), stopping():
+        signal.raise_signal(signal.SIGTERM)
+    assert signal.getsignal(signal.SIGTERM) is before
 
 
 def test_without_java_the_command_says_what_to_install(
