@@ -2,15 +2,19 @@
 
 from __future__ import annotations
 
+import json
 from typing import TYPE_CHECKING, Any
 
 import psycopg
 import pymysql
 import pytest
+from click.testing import CliRunner
 
+from pyqueue_sql import doctor
+from pyqueue_sql.cli import main
 from pyqueue_sql.doctor import mysql, postgresql
 from pyqueue_sql.doctor.examine import _attempt  # pyright: ignore[reportPrivateUsage]
-from pyqueue_sql.doctor.findings import ROLES, Check, Finding, lasting, listed
+from pyqueue_sql.doctor.findings import ROLES, Check, Finding, Level, lasting, listed
 from pyqueue_sql.overview.look import NotSeen
 from pyqueue_sql.overview.models import Blocker, Dead
 
@@ -264,3 +268,17 @@ def test_times_and_lists_for_people() -> None:
 )
 def test_a_node_of_a_cluster(variables: list[tuple[str, str]], level: str) -> None:
     assert levels(mysql.galera, {"wsrep": variables}) == [level]
+
+
+def test_quiet_leaves_out_what_is_in_order_alone_and_a_warning_is_exit_code_1(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    def told(*levels: Level) -> tuple[list[str], int]:
+        found = [Finding("server", level, "so it is", "it matters", "do this") for level in levels]
+        monkeypatch.setattr(doctor, "examine", lambda *_: found)
+        done = CliRunner().invoke(main, ["doctor", "--quiet", "--json", "--url", "postgresql://h/d"])
+        return [json.loads(line)["level"] for line in done.output.splitlines()], done.exit_code
+
+    assert told("ok", "note", "unknown") == (["note", "unknown"], 0)
+    assert told("ok", "warning") == (["warning"], 1)
+    assert told("error", "ok") == (["error"], 1)
