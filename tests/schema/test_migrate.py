@@ -196,12 +196,27 @@ def test_a_lock_on_a_table_is_tried_again(database_url: str, monkeypatch: pytest
 def test_a_lock_that_stays_is_given_up_and_nothing_changed(
     database_url: str, monkeypatch: pytest.MonkeyPatch
 ):
+    slept: list[float] = []
     monkeypatch.setattr(migrate_postgresql, "TRIES", 2)
+    monkeypatch.setattr(migrate_postgresql.time, "sleep", slept.append)
     with connect(database_url, autocommit=False) as reader:
         reader.execute("select from delayed_queue")
         with pytest.raises(psycopg.errors.LockNotAvailable):
             migrate.downgrade(f"{database_url}{PATIENCE}")
+    assert len(slept) == 1, "between two tries"
     assert migrate.current(database_url) == HEAD
+
+
+def test_between_its_steps_an_upgrade_waits_for_calls_of_its_own_database_alone(
+    database_url: str, empty_url: str
+):
+    name = "select l.virtualxid from pg_locks l where l.locktype = 'virtualxid' and l.pid = pg_backend_pid()"
+    with connect(database_url, autocommit=False) as here, connect(empty_url, autocommit=False) as elsewhere:
+        (own,), (other,) = here.execute(name).fetchall(), elsewhere.execute(name).fetchall()
+        with connect(database_url) as looking:
+            waited_for = looking.execute(migrate_postgresql.OPEN).fetchall()
+        assert own in waited_for
+        assert other not in waited_for
 
 
 def test_an_upgrade_that_fails_leaves_nothing(empty_url: str):
