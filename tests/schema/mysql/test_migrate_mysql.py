@@ -7,7 +7,9 @@ import logging
 import os
 import subprocess
 import sys
+import threading
 import time
+from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -18,7 +20,7 @@ import sqlalchemy
 from pyqueue_sql import MigrationError, Queue
 from pyqueue_sql.alembic import tables
 from pyqueue_sql.calls.connect import connect
-from pyqueue_sql.schema import frozen, migrate, revision
+from pyqueue_sql.schema import frozen, migrate, migrate_mysql, revision
 from tests.sample import TIMES
 from tests.schema import next_release
 from tests.schema.catalogs import HEAD
@@ -233,6 +235,34 @@ def test_three_upgrades_at_once_make_one(innodb_url: str):
     errors = [process.communicate(timeout=120)[1] for process in running]
     assert [process.returncode for process in running] == [0, 0, 0], errors
     assert migrate.current(innodb_url) == HEAD
+
+
+def test_an_upgrade_does_nothing_before_another_has_ended_however_long_that_takes(
+    innodb_url: str, monkeypatch: pytest.MonkeyPatch
+):
+    asked, over, at_once = threading.Event(), threading.Event(), list[bool]()
+    monkeypatch.setattr(migrate_mysql, "WAIT_S", 0)
+    real = sqlalchemy.Connection.scalar
+
+    def scalar(connection: sqlalchemy.Connection, *args: Any, **options: Any) -> Any:
+        found = real(connection, *args, **options)
+        if found == 0:  # it isn't our turn
+            asked.set()
+        return found
+
+    monkeypatch.setattr(sqlalchemy.Connection, "scalar", scalar)
+
+    def first(*_: object) -> None:
+        pool.submit(migrate_mysql.transaction, innodb_url, None, revision.VERSION_TABLE, second)
+        assert asked.wait(60)
+        at_once.append(over.wait(0.2))
+
+    def second(*_: object) -> None:
+        over.set()
+
+    with ThreadPoolExecutor() as pool:
+        migrate_mysql.transaction(innodb_url, None, revision.VERSION_TABLE, first)
+    assert (at_once, over.is_set()) == ([False], True)
 
 
 @pytest.mark.long
