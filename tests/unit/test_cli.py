@@ -186,6 +186,14 @@ def test_many_are_pushed_from_lines(pyqueue: Shell, queue: Queue):
     assert [(message.key, message.priority) for message in queue.peek("mail")] == [("a", 7), ("b", 1)]
 
 
+def test_a_mark_of_utf_8_before_the_first_line_is_none_of_it(pyqueue: Shell, queue: Queue):
+    (pushed,) = pyqueue.rows("push", "mail", "-", lines=b'\xef\xbb\xbf{"key": "\xc3\xa4"}\n')
+    assert pushed["key"] == "ä"
+    (held,) = queue.reserve("mail")
+    (acked,) = pyqueue.rows("ack", "-", lines=f"\ufeff{held.receipt}\n")
+    assert acked["outcome"] == "acked"
+
+
 def test_bytes_come_from_a_file_and_go_out_as_base64(pyqueue: Shell, tmp_path: Path):
     file = tmp_path / "photo"
     file.write_bytes(b"\0\xff")
