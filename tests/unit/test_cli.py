@@ -277,6 +277,8 @@ def test_a_terminal_gets_a_table(queue: Queue):
         ("define", "mail", "--shape", "null"),
         ("extend", "soon", "1-a"),
         ("history", "--max", "0"),
+        ("semaphore", "s"),
+        ("semaphore", "s", "5", "--remove"),
         ("nonsense",),
     ],
 )
@@ -690,6 +692,19 @@ def test_an_address_where_metrics_cannot_be_served_is_exit_code_3():
         done = CliRunner().invoke(cli.main, ["metrics", "--url", url, "--port", port])
     assert (done.exit_code, done.stdout) == (3, "")
     assert done.stderr == f"Error: 127.0.0.1:{port}: Address already in use\n"
+
+
+def test_port_0_serves_the_metrics_too(monkeypatch: pytest.MonkeyPatch):
+    asked = list[tuple[str, int]]()
+
+    def serve(url: str, schema: str | None, host: str, port: int) -> None:  # noqa: ARG001
+        asked.append((host, port))
+        raise OSError("no port is free")
+
+    monkeypatch.setattr("pyqueue_sql.metrics.asgi.serve", serve)
+    done = CliRunner().invoke(cli.main, ["metrics", "--url", "postgresql://127.0.0.1:1/app", "--port", "0"])
+    assert (done.exit_code, done.stderr) == (3, "Error: 127.0.0.1:0: no port is free\n")
+    assert asked == [("127.0.0.1", 0)]
 
 
 def test_a_database_without_the_queue_says_how_to_get_it(pyqueue: Shell):
