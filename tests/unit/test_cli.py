@@ -941,6 +941,7 @@ def test_readers(harness: Harness):
     pyqueue("push", "orders", '{"n": 1}', "--key", "a")
     (event,) = pyqueue.rows("read", "orders", "billing", "--max", "10")
     assert (event["event"], event["key"], event["payload"]) == ("pushed", "a", {"n": 1})
+    assert None not in event.values(), "what an event hasn't got isn't there"
     (place,) = pyqueue.rows("read-ack", "billing", str(event["position"]))
     assert place == {"reader": "billing", "position": event["position"]}
     assert pyqueue.rows("read", "orders", "billing", exit_code=1) == []
