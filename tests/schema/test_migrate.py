@@ -207,6 +207,23 @@ def test_a_lock_that_stays_is_given_up_and_nothing_changed(
     assert migrate.current(database_url) == HEAD
 
 
+def test_who_owns_a_schema_needs_no_right_to_create_one(empty_url: str):
+    name = f"owner_of_{conninfo_to_dict(empty_url)['dbname']}"
+    role = sql.Identifier(name)
+    with connect(empty_url) as connection:
+        connection.execute(sql.SQL("create role {0}; create schema app authorization {0}").format(role))
+        try:
+            url = f"{empty_url}?options=-crole%3D{name}"
+            done = list[str | None]()
+            migrate_postgresql.transaction(url, "app", "none", lambda _, now: done.append(now))
+            assert done == [None]
+            with pytest.raises(psycopg.errors.InsufficientPrivilege):
+                migrate_postgresql.transaction(url, "another", "none", lambda _, now: done.append(now))
+            assert done == [None]
+        finally:
+            connection.execute(sql.SQL("drop schema app; drop role {}").format(role))
+
+
 def test_between_its_steps_an_upgrade_waits_for_calls_of_its_own_database_alone(
     database_url: str, empty_url: str
 ):
