@@ -870,6 +870,9 @@ def test_the_schema_is_upgraded_and_named(pyqueue: Shell, conn: psycopg.Connecti
     assert "include_object=pyqueue_sql.alembic.include_object" in result.stderr
     result = pyqueue("upgrade", *schema)
     assert (json.loads(result.stdout), result.stderr) == ({"revision": newest, "changed": []}, "")
+    conn.execute(b'drop function "it\'s ""a\\ b""%".queue_tick()')
+    result = pyqueue("upgrade", *schema)
+    assert (json.loads(result.stdout)["changed"] != [], result.stderr) == (True, "")
     assert pyqueue.rows("current", *schema) == [{"revision": newest}]
     pyqueue.rows("push", "mail", "1", "--key", "there", *schema)
     assert Queue(conn).peek("mail") == []
