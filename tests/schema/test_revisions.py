@@ -124,3 +124,9 @@ def test_a_revision_that_nobody_knows_here_is_an_error_that_says_what_to_do(
     with pytest.raises(MigrationError, match=f"{there}, .*{said}"):
         what(empty_url)
     assert migrate.current(empty_url) == there
+
+
+def test_a_downgrade_to_what_is_newer_is_refused(database_url: str):
+    with pytest.raises(MigrationError, match=f"of revision {FIRST}, which is older than {HEAD}: upgrade"):
+        migrate.downgrade(database_url, revision=HEAD)
+    assert migrate.current(database_url) == FIRST
