@@ -130,6 +130,14 @@ def test_rights_are_what_the_release_gives(innodb_url: str):
     rows(innodb_url, f"drop user {name}@'%'")
 
 
+@pytest.mark.servers("mariadb")
+def test_what_everybody_was_granted_is_taken_back(innodb_url: str):
+    migrate.upgrade(innodb_url)
+    rows(innodb_url, "grant select on delayed_queue to public")
+    assert migrate.upgrade(innodb_url) == ["rights: select on table delayed_queue for PUBLIC"]
+    assert migrate.upgrade(innodb_url) == []
+
+
 def manifest(connection: pymysql.Connection[Any], *names: str) -> None:
     """Install what the manifests name."""
     for name in names:
