@@ -145,6 +145,15 @@ def test_daily_at_a_time_of_an_offset(queue: Session, clock: Clock) -> None:
     assert found == ["11-22 05:29:30"]
 
 
+def test_the_seconds_since_1970_go_on_beyond_32_bits(queue: Session, clock: Clock) -> None:
+    found = occurrences(queue, clock, "2038-01-19 03:14:00", 2, cron="14,15 3 * * *")
+    assert found == ["01-19 03:15", "01-20 03:14"]
+    assert occurrences(queue, clock, "2038-01-18", 2, daily_at="09:30", time_zone="+02:00") == [
+        "01-18 07:30",
+        "01-19 07:30",
+    ]
+
+
 def test_the_hour_that_is_skipped(queue: Session, clock: Clock, harness: Harness) -> None:
     harness.learn_zone(BERLIN)
     # at 01:00 of UTC the clock goes from 02:00 to 03:00

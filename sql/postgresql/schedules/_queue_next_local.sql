@@ -19,7 +19,7 @@ begin
                     continue when (in_rule.minutes >> v_minute) & 1 = 0;
                     for v_second in greatest(v_least - v_hour * 3600 - v_minute * 60, 0) .. 59 loop
                         if (in_rule.seconds >> v_second) & 1 = 1 then
-                            return v_day * 86400 + v_hour * 3600 + v_minute * 60 + v_second;
+                            return v_day * 86400::bigint + v_hour * 3600 + v_minute * 60 + v_second;
                         end if;
                     end loop;
                 end loop;
