@@ -84,7 +84,7 @@ def of_a_kind(kind: str) -> dict[str, Made]:
         ),
         "drop": lambda s, _: s.drop(kind),
         "ready": lambda s, _: s.execute(f"call _queue_ready(%s, {NOW}, @out)", [kind]),
-        "upkeep": lambda s, _: s.execute(f"call _queue_upkeep(%s, true, {NOW}, 40)", [kind]),
+        "upkeep": lambda s, _: s.execute(f"call _queue_upkeep(%s, true, {NOW}, 40, null)", [kind]),
         "permits": lambda s, _: s.execute(f"call _queue_permits_look(%s, {NOW}, 100, @out)", [kind]),
         "prune": lambda s, _: s.execute(f"call _queue_prune_kind(%s, {NOW}, 100, @out)", [kind]),
         "cursors": lambda s, _: s.execute("call _queue_forget_cursors(%s, null)", [kind]),

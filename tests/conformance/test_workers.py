@@ -346,6 +346,19 @@ def test_D4_any_reserve_frees_a_little_by_the_way(queue: Session, clock: Clock) 
     assert state(queue, "job", "a") == "ready"
 
 
+@pytest.mark.parametrize("most", [1, 2])
+def test_D4_who_reserves_keeps_what_it_gets_however_late_its_heartbeat_is(
+    queue: Session, clock: Clock, most: int
+) -> None:
+    queue.define("job", max_attempts=1)
+    for _ in range(150):
+        queue.push("job", "a")
+        queue.heartbeat("w", timeout_seconds=1, kinds=["job"])
+        clock.advance(10)
+        (message,) = queue.reserve("job", "w", most)
+        assert queue.ack(message.receipt).outcome == "acked"
+
+
 def test_D4_a_worker_shows_what_it_says_of_itself(queue: Session, clock: Clock) -> None:
     started = clock.now
     queue.heartbeat("w", info={"host": "a", "pid": 7}, kinds=["job"], timeout_seconds=20)

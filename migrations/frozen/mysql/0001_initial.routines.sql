@@ -2157,7 +2157,7 @@ begin
             insert into queue_count (id, p_kind, expired) values (uuid_short(), in_kind, v_expired);
         end if;
         if rand() < 0.05 then
-            call _queue_upkeep(in_kind, out_keeps, in_now, 40 * v_max);
+            call _queue_upkeep(in_kind, out_keeps, in_now, 40 * v_max, v_worker);
         end if;
     end if;
 end;
@@ -2257,7 +2257,7 @@ begin
             end if;
         end if;
         if rand() < 0.05 then
-            call _queue_upkeep(in_kind, v_keeps, v_now, 40);
+            call _queue_upkeep(in_kind, v_keeps, v_now, 40, in_worker);
         end if;
     end if;
 end;
@@ -9364,13 +9364,14 @@ end;
 -- changes: queue_worker
 drop procedure if exists _queue_reap;
 --;
-create procedure _queue_reap(in in_now bigint, in in_max int, out out_reaped longtext character set utf8mb4)
+create procedure _queue_reap(in in_now bigint, in in_max int, in in_spared varchar(200) character set utf8mb4 collate /*!80017 utf8mb4_0900_bin *//*M!100600 utf8mb4_nopad_bin */,
+    out out_reaped longtext character set utf8mb4)
     comment 'queue_reap without its transaction. Nobody is presumed dead because the server was away: whose last
 heartbeat is of another run of it, another node''s included, and who would be dead by that, or was alive by a session
 there, is judged by its heartbeat from now on, with all of its timeout; once, until it beats again. Who loses a session
 has reconnect_seconds for that.
-in_now: the time of the call. in_max: how many messages at the most. out_reaped: a JSON array of arrays: the worker, and
-how many of its messages were freed.
+in_now: the time of the call. in_max: how many messages at the most. in_spared: a worker that is there; NULL: nobody
+knows of one. out_reaped: a JSON array of arrays: the worker, and how many of its messages were freed.
 Locks: the rows of the workers, which others may be reaping: those are passed over; the messages.'
 begin
     declare v_left int default in_max;
@@ -9402,7 +9403,7 @@ begin
     workers: loop
         set v_next = null, v_worker = null, v_kinds = null;
         select w.worker into v_next from queue_worker w
-        where w.worker > v_last and w.server_run in (0, v_run)
+        where w.worker > v_last and not w.worker <=> in_spared and w.server_run in (0, v_run)
             and if(w.session_lock is null, w.heartbeat_at + w.timeout_seconds * 1000000 <= in_now,
                 coalesce(is_used_lock(w.session_lock), 0) <> w.session_id)
         order by w.worker limit 1;
@@ -9571,7 +9572,7 @@ begin
         call _queue_begin(v_own);
         call queue_now(v_now);
         call _queue_groups_due(v_now, v_looked);
-        call _queue_reap(v_now, 1000, v_reaped);
+        call _queue_reap(v_now, 1000, null, v_reaped);
         call _queue_permits_sweep(v_now);
         call _queue_commit(v_own);
         leave again;
@@ -10198,11 +10199,12 @@ end;
 -- calls: _queue_fold_counts, _queue_groups_due, _queue_prune_by_the_way, _queue_prune_terms, _queue_reap
 drop procedure if exists _queue_upkeep;
 --;
-create procedure _queue_upkeep(in in_kind text character set utf8mb4 collate /*!80017 utf8mb4_0900_bin *//*M!100600 utf8mb4_nopad_bin */, in in_keeps boolean, in in_now bigint, in in_max int)
+create procedure _queue_upkeep(in in_kind text character set utf8mb4 collate /*!80017 utf8mb4_0900_bin *//*M!100600 utf8mb4_nopad_bin */, in in_keeps boolean, in in_now bigint, in in_max int,
+    in in_worker text character set utf8mb4 collate /*!80017 utf8mb4_0900_bin *//*M!100600 utf8mb4_nopad_bin */)
     comment 'Now and then a little of what queue_prune does, at the end of one queue_reserve or queue_pop in twenty.
 in_kind: the kind. in_keeps: whether it has a history or remembers keys. in_now: the time of the call. in_max: how many
-rows, about twice of what ends between two such calls. Where a registered worker is gone, some of what it held is freed
-too.'
+rows, about twice of what ends between two such calls. in_worker: who calls; NULL: it has no name. Where another
+registered worker is gone, some of what it held is freed too; who calls is there, and has just got messages.'
 begin
     declare v_folded, v_looked, v_pruned bigint;
     declare v_filter, v_late boolean;
@@ -10217,10 +10219,11 @@ begin
     -- timeout of their heartbeat to come back, so a session that is new here doesn't reap.
     if @pyqueue_reap <= in_now then
         select min(@pyqueue_reap + w.timeout_seconds * 1000000 <= in_now) into v_late from queue_worker w
-        where if(w.session_lock is null, w.heartbeat_at + w.timeout_seconds * 1000000 <= in_now,
+        where not w.worker <=> in_worker and if(w.session_lock is null,
+            w.heartbeat_at + w.timeout_seconds * 1000000 <= in_now,
             coalesce(is_used_lock(w.session_lock), 0) <> w.session_id);
         if v_late then
-            call _queue_reap(in_now, 100, v_reaped);
+            call _queue_reap(in_now, 100, in_worker, v_reaped);
         end if;
     else
         set @pyqueue_reap = in_now;

@@ -92,7 +92,7 @@ begin
             insert into queue_count (id, p_kind, expired) values (uuid_short(), in_kind, v_expired);
         end if;
         if rand() < 0.05 then
-            call _queue_upkeep(in_kind, out_keeps, in_now, 40 * v_max);
+            call _queue_upkeep(in_kind, out_keeps, in_now, 40 * v_max, v_worker);
         end if;
     end if;
 end;

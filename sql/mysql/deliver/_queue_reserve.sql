@@ -91,7 +91,7 @@ begin
             end if;
         end if;
         if rand() < 0.05 then
-            call _queue_upkeep(in_kind, v_keeps, v_now, 40);
+            call _queue_upkeep(in_kind, v_keeps, v_now, 40, in_worker);
         end if;
     end if;
 end;

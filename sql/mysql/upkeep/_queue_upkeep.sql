@@ -1,9 +1,10 @@
 -- calls: _queue_fold_counts, _queue_groups_due, _queue_prune_by_the_way, _queue_prune_terms, _queue_reap
-create procedure _queue_upkeep(in in_kind text collate exact, in in_keeps boolean, in in_now bigint, in in_max int)
+create procedure _queue_upkeep(in in_kind text collate exact, in in_keeps boolean, in in_now bigint, in in_max int,
+    in in_worker text collate exact)
     comment 'Now and then a little of what queue_prune does, at the end of one queue_reserve or queue_pop in twenty.
 in_kind: the kind. in_keeps: whether it has a history or remembers keys. in_now: the time of the call. in_max: how many
-rows, about twice of what ends between two such calls. Where a registered worker is gone, some of what it held is freed
-too.'
+rows, about twice of what ends between two such calls. in_worker: who calls; NULL: it has no name. Where another
+registered worker is gone, some of what it held is freed too; who calls is there, and has just got messages.'
 begin
     declare v_folded, v_looked, v_pruned bigint;
     declare v_filter, v_late boolean;
@@ -18,10 +19,11 @@ begin
     -- timeout of their heartbeat to come back, so a session that is new here doesn't reap.
     if @pyqueue_reap <= in_now then
         select min(@pyqueue_reap + w.timeout_seconds * 1000000 <= in_now) into v_late from queue_worker w
-        where if(w.session_lock is null, w.heartbeat_at + w.timeout_seconds * 1000000 <= in_now,
+        where not w.worker <=> in_worker and if(w.session_lock is null,
+            w.heartbeat_at + w.timeout_seconds * 1000000 <= in_now,
             coalesce(is_used_lock(w.session_lock), 0) <> w.session_id);
         if v_late then
-            call _queue_reap(in_now, 100, v_reaped);
+            call _queue_reap(in_now, 100, in_worker, v_reaped);
         end if;
     else
         set @pyqueue_reap = in_now;

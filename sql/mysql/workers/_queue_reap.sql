@@ -1,12 +1,13 @@
 -- calls: _queue_release_worker, _queue_server_run
 -- changes: queue_worker
-create procedure _queue_reap(in in_now bigint, in in_max int, out out_reaped longtext character set utf8mb4)
+create procedure _queue_reap(in in_now bigint, in in_max int, in in_spared varchar(200) collate exact,
+    out out_reaped longtext character set utf8mb4)
     comment 'queue_reap without its transaction. Nobody is presumed dead because the server was away: whose last
 heartbeat is of another run of it, another node''s included, and who would be dead by that, or was alive by a session
 there, is judged by its heartbeat from now on, with all of its timeout; once, until it beats again. Who loses a session
 has reconnect_seconds for that.
-in_now: the time of the call. in_max: how many messages at the most. out_reaped: a JSON array of arrays: the worker, and
-how many of its messages were freed.
+in_now: the time of the call. in_max: how many messages at the most. in_spared: a worker that is there; NULL: nobody
+knows of one. out_reaped: a JSON array of arrays: the worker, and how many of its messages were freed.
 Locks: the rows of the workers, which others may be reaping: those are passed over; the messages.'
 begin
     declare v_left int default in_max;
@@ -38,7 +39,7 @@ begin
     workers: loop
         set v_next = null, v_worker = null, v_kinds = null;
         select w.worker into v_next from queue_worker w
-        where w.worker > v_last and w.server_run in (0, v_run)
+        where w.worker > v_last and not w.worker <=> in_spared and w.server_run in (0, v_run)
             and if(w.session_lock is null, w.heartbeat_at + w.timeout_seconds * 1000000 <= in_now,
                 coalesce(is_used_lock(w.session_lock), 0) <> w.session_id)
         order by w.worker limit 1;

@@ -22,7 +22,7 @@ begin
     begin atomic
         call queue_now(v_now);
         call _queue_groups_due(v_now, v_looked);
-        call _queue_reap(v_now, 1000, v_reaped);
+        call _queue_reap(v_now, 1000, null, v_reaped);
         call _queue_permits_sweep(v_now);
     end atomic;
     select r.worker, r.freed
