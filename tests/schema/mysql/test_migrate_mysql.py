@@ -32,6 +32,8 @@ from tools import freeze_mysql
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
 
+    from tests.servers.databases import Databases
+
 pytestmark = pytest.mark.servers("mariadb", "mysql")
 
 ROOT = Path(__file__).parents[3]
@@ -68,6 +70,23 @@ def test_down_leaves_nothing_and_twice_and_up_again_is_as_before(innodb_url: str
         assert migrate.current(innodb_url) is None
     migrate.upgrade(innodb_url)
     assert catalog(innodb_url) == there
+
+
+@pytest.mark.long
+@pytest.mark.core("mariadb")
+def test_the_database_may_have_a_character_set_that_no_client_has(databases: Databases):
+    with databases.empty() as url:
+        rows(url, "alter database character set ucs2")
+        migrate.upgrade(url)
+        with open_connection(url) as connection:
+            run(connection, "set time_zone = '-03:30'")
+            queue = Queue(connection)
+            assert queue.push("k", "a", {"n": 1}).outcome == "created"
+            (message,) = queue.reserve("k")
+            assert queue.ack(message.receipt).outcome == "acked"
+            with connection.cursor() as cursor:
+                cursor.execute("select @@session.time_zone")
+                assert cursor.fetchone() == ("-03:30",)
 
 
 @pytest.mark.long
