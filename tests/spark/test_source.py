@@ -180,7 +180,7 @@ def test_each_message_that_is_not_of_its_schema_is_a_dead_letter_with_its_own_re
     part = Part("spark/s", 1, 0, (Take(0, "mail", 10, False),))
     with connected(options) as database:
         plan, _ = database.plan(part.source)
-    wanted = StructType(KEYS.fields).add("payload", StructType().add("n", LongType()))
+    wanted = StructType([*KEYS.fields]).add("payload", StructType().add("n", LongType()))
     [read] = StreamReader(options, wanted).read(dataclasses.replace(part, plan=plan))
     assert read.to_pylist() == [{"p_key": "b", "payload": {"n": 1}}]
     dead = {one.key: str(one.errors) for one in drain(queue, "mail.dead")}
