@@ -99,7 +99,7 @@ def test_settings_that_are_not_committed_keep_no_upkeep_waiting(
     call(other, "queue_define", "mail", '{"history_seconds": 1}')
     run(owner, "start transaction")
     call(owner, "queue_define", "mail", '{"filter_index": true}')
-    call(other, "_queue_upkeep", "mail", True, now(other), 40)  # what one reserve in twenty does
+    call(other, "_queue_upkeep", "mail", True, now(other), 40, None)  # what one reserve in twenty does
 
 
 class Worker:
