@@ -31,6 +31,8 @@ from pyqueue_sql.overview.models import (
 )
 
 if TYPE_CHECKING:
+    from collections.abc import Iterator
+
     from pyqueue_sql.calls.connect import Connection
 
 AT_MOST = 10_000
@@ -348,16 +350,22 @@ class Look:
 
     def blockers(self) -> list[Blocker]:
         """Return who keeps dead rows, the oldest first, as far as this login sees them."""
-        text = queries.BLOCKERS_MYSQL if self.is_mysql else queries.BLOCKERS_POSTGRESQL
         try:
-            rows = self.rows(text)
+            found = list(self._blockers_mysql() if self.is_mysql else self._blockers_postgresql())
         except NotSeen:
             return []
-        found = [
-            Blocker(what, str(name), user, application, state, None if seconds is None else float(seconds))
-            for what, name, user, application, state, seconds in rows
-        ]
         return sorted(found, key=lambda one: -(one.seconds or 0))
+
+    def _blockers_postgresql(self) -> Iterator[Blocker]:
+        for what, name, user, application, state, seconds in self.rows(queries.BLOCKERS_POSTGRESQL):
+            yield Blocker(what, name, user, application, state, None if seconds is None else float(seconds))
+
+    def _blockers_mysql(self) -> Iterator[Blocker]:
+        found = self.rows(queries.BLOCKERS_MYSQL)
+        sessions = {row[0]: row for row in self.rows(queries.SESSIONS_MYSQL)}
+        for number, state, seconds in found:
+            _, user, host, _, command, *_ = sessions.get(number, (None,) * 5)  # it may have ended since
+            yield Blocker("session", str(number), user, host, command or state, float(seconds))
 
     def sees_sessions(self) -> bool:
         """Return whether this login sees the sessions of others, and so who keeps dead rows."""

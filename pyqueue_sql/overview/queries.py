@@ -213,12 +213,13 @@ where not s.active and coalesce(s.xmin, s.catalog_xmin) is not null
 """
 """Who may keep a snapshot; those for seconds alone are for the caller to leave out."""
 BLOCKERS_MYSQL = """
-select 'session', t.trx_mysql_thread_id, p.user, p.host, coalesce(p.command, t.trx_state),
-    timestampdiff(second, t.trx_started, now())
+select t.trx_mysql_thread_id, t.trx_state, timestampdiff(second, t.trx_started, now())
 from information_schema.innodb_trx t
-left join information_schema.processlist p on p.id = t.trx_mysql_thread_id
 where t.trx_mysql_thread_id <> connection_id() and t.trx_mysql_thread_id <> 0
 """
+SESSIONS_MYSQL = "show processlist"
+"""No query: MySQL's information_schema.processlist is an error while some session's statement has a character
+of four bytes in it (3854)."""
 DEAD_POSTGRESQL = """
 select s.n_dead_tup, s.n_live_tup from pg_catalog.pg_stat_user_tables s
 where s.relid = to_regclass('delayed_queue')

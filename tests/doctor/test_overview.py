@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import contextlib
+from concurrent.futures import ThreadPoolExecutor
 from typing import TYPE_CHECKING
 
 import psycopg
@@ -9,8 +11,10 @@ import pymysql
 import pytest
 
 from pyqueue_sql import to_microseconds
+from pyqueue_sql.calls.connect import connect
 from pyqueue_sql.overview import look, open_look
 from tests.faults.proxy import proxy
+from tests.worker.helpers import until
 
 if TYPE_CHECKING:
     from tests.conformance.harness import Clock, Harness, Session
@@ -81,6 +85,28 @@ def test_it_says_whether_there_are_more_kinds(
         with open_look(harness.url) as there:
             seen = there.overview(details=False)
         assert ([one.kind for one in seen.kinds], seen.is_more) == (["k0", "k1", "k2"], is_more)
+
+
+@pytest.mark.servers("mariadb", "mysql")
+def test_it_says_who_has_a_transaction_open_whatever_that_is_about(harness: Harness, queue: Session) -> None:
+    queue.push("mail", "a")
+    with connect(harness.url, autocommit=False) as other, open_look(harness.url) as there:
+        with other.cursor() as cursor:
+            cursor.execute("select count(*), connection_id() from delayed_queue")
+            number = str(next(iter(cursor))[1])
+
+        def states() -> list[str | None]:
+            return [one.state for one in there.blockers() if one.name == number and one.user is not None]
+
+        assert states() == ["Sleep"]
+        with ThreadPoolExecutor(1) as pool, other.cursor() as cursor:
+            busy = pool.submit(cursor.execute, "do sleep(60), '\N{GRINNING FACE}'")
+            try:
+                until(lambda: states() == ["Query"])
+            finally:
+                queue.execute(f"kill query {number}")
+            with contextlib.suppress(pymysql.OperationalError):
+                busy.result(60)
 
 
 @pytest.mark.long
