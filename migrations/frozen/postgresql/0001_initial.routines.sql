@@ -6924,7 +6924,6 @@ Result: how many rows went.
 Locks: these rows; what others have locked is left.$$;
 --;
 -- calls: _queue_forget_terms, _queue_terms
--- changes: delayed_queue
 create or replace function _queue_find_terms(in_kind text, in_max integer, in_now bigint, in_where jsonb,
     in_terms bigint[])
     returns tid[] language plpgsql as $$
@@ -6936,8 +6935,6 @@ declare
     v_place bigint := -1;
     v_entry bigint := 0;
     v_tids tid[] := '{}';
-    v_due tid[];
-    v_slow boolean;
 begin
     if cardinality(in_terms) > 1 then -- the rarest
         v_terms := array(
@@ -6978,16 +6975,6 @@ begin
             order by c.n limit in_max - cardinality(v_tids) for update of q skip locked);
         exit when v_rows < 1000 or cardinality(v_tids) >= in_max;
     end loop;
-    v_due := array(select q.ctid from delayed_queue q where q.ctid = any (v_tids) and q.due_at + 0 is not null);
-    if v_due <> '{}' then
-        v_tids := array(select t.tid from unnest(v_tids) t (tid) where t.tid <> all (v_due));
-        v_slow := exists (select from queue_cursor c where c.p_kind = in_kind);
-        with u as ( -- as in _queue_promote
-            update delayed_queue q
-            set ready_at = greatest(q.due_at, case when v_slow then in_now - 1000000 else 0 end), due_at = null
-            where q.ctid = any (v_due) returning q.ctid as tid)
-        select v_tids || array_agg(u.tid) into v_tids from u;
-    end if;
     return v_tids;
 end $$;
 --;
@@ -6998,7 +6985,7 @@ these in the order of delivery. So priorities are exact among 1000, and the cost
 that value and stand before the last one taken, those that are held and those given back for later among them.
 in_kind: the kind. in_max: how many. in_now: the time of the call. in_where: the filter. in_terms: its terms, one at the
 least.
-Result: row identifiers.
+Result: row identifiers; what has come due may be in the timetable still.
 Locks: the messages; what others have locked is passed over.$$;
 --;
 -- calls: _queue_find_terms, _queue_terms
@@ -7007,7 +6994,7 @@ create or replace function _queue_take_where(in_kind queue_kind, in_max integer,
     out tids tid[], out expired bigint, out slow boolean) language plpgsql as $$
 declare
     v_terms bigint[];
-    v_tids tid[];
+    v_due tid[];
     v_found tid[];
 begin
     slow := exists (select from queue_cursor c where c.p_kind = in_kind.p_kind);
@@ -7016,22 +7003,30 @@ begin
     end if;
     if v_terms <> '{}' then
         v_found := _queue_find_terms(in_kind.p_kind, in_max, in_now, in_where, v_terms);
+        v_due := array(select q.ctid from delayed_queue q where q.ctid = any (v_found) and q.due_at + 0 is not null);
     else
         -- what has come due and is asked for, and as much of it, goes into the line first
-        v_tids := array(
+        v_due := array(
             select d.ctid from delayed_queue d
             where d.p_kind = in_kind.p_kind and d.due_at between 0 and in_now
                 and (d.payload @> in_where or d.headers @> in_where)
             order by d.p_kind, d.due_at limit 1000);
-        if v_tids <> '{}' then
-            v_tids := array(
+        if v_due <> '{}' then
+            v_due := array(
                 select d.ctid from delayed_queue d
-                where d.ctid = any (v_tids) and d.p_kind || '' = in_kind.p_kind and d.due_at + 0 <= in_now
+                where d.ctid = any (v_due) and d.p_kind || '' = in_kind.p_kind and d.due_at + 0 <= in_now
                 order by d.priority desc, d.due_at, d.entry limit in_max for update skip locked);
-            update delayed_queue q -- as in _queue_promote
-            set ready_at = greatest(q.due_at, case when slow then in_now - 1000000 else 0 end), due_at = null
-            where q.ctid = any (v_tids);
         end if;
+    end if;
+    if v_due <> '{}' then
+        with u as ( -- as in _queue_promote
+            update delayed_queue q
+            set ready_at = greatest(q.due_at, case when slow then in_now - 1000000 else 0 end), due_at = null
+            where q.ctid = any (v_due) returning q.ctid as tid)
+        select array(select f.tid from unnest(v_found) f (tid) where f.tid <> all (v_due)) || array_agg(u.tid)
+        into v_found from u;
+    end if;
+    if v_terms is null or v_terms = '{}' then
         v_found := array(
             select q.ctid from delayed_queue q
             where q.p_kind = in_kind.p_kind and q.ready_at is not null and q.scheduled_at <= in_now

@@ -1,5 +1,4 @@
 -- calls: _queue_forget_terms, _queue_terms
--- changes: delayed_queue
 create or replace function _queue_find_terms(in_kind text, in_max integer, in_now bigint, in_where jsonb,
     in_terms bigint[])
     returns tid[] language plpgsql as $$
@@ -11,8 +10,6 @@ declare
     v_place bigint := -1;
     v_entry bigint := 0;
     v_tids tid[] := '{}';
-    v_due tid[];
-    v_slow boolean;
 begin
     if cardinality(in_terms) > 1 then -- the rarest
         v_terms := array(
@@ -53,16 +50,6 @@ begin
             order by c.n limit in_max - cardinality(v_tids) for update of q skip locked);
         exit when v_rows < 1000 or cardinality(v_tids) >= in_max;
     end loop;
-    v_due := array(select q.ctid from delayed_queue q where q.ctid = any (v_tids) and q.due_at + 0 is not null);
-    if v_due <> '{}' then
-        v_tids := array(select t.tid from unnest(v_tids) t (tid) where t.tid <> all (v_due));
-        v_slow := exists (select from queue_cursor c where c.p_kind = in_kind);
-        with u as ( -- as in _queue_promote
-            update delayed_queue q
-            set ready_at = greatest(q.due_at, case when v_slow then in_now - 1000000 else 0 end), due_at = null
-            where q.ctid = any (v_due) returning q.ctid as tid)
-        select v_tids || array_agg(u.tid) into v_tids from u;
-    end if;
     return v_tids;
 end $$;
 
@@ -73,5 +60,5 @@ these in the order of delivery. So priorities are exact among 1000, and the cost
 that value and stand before the last one taken, those that are held and those given back for later among them.
 in_kind: the kind. in_max: how many. in_now: the time of the call. in_where: the filter. in_terms: its terms, one at the
 least.
-Result: row identifiers.
+Result: row identifiers; what has come due may be in the timetable still.
 Locks: the messages; what others have locked is passed over.$$;

@@ -4,7 +4,7 @@ create or replace function _queue_take_where(in_kind queue_kind, in_max integer,
     out tids tid[], out expired bigint, out slow boolean) language plpgsql as $$
 declare
     v_terms bigint[];
-    v_tids tid[];
+    v_due tid[];
     v_found tid[];
 begin
     slow := exists (select from queue_cursor c where c.p_kind = in_kind.p_kind);
@@ -13,22 +13,30 @@ begin
     end if;
     if v_terms <> '{}' then
         v_found := _queue_find_terms(in_kind.p_kind, in_max, in_now, in_where, v_terms);
+        v_due := array(select q.ctid from delayed_queue q where q.ctid = any (v_found) and q.due_at + 0 is not null);
     else
         -- what has come due and is asked for, and as much of it, goes into the line first
-        v_tids := array(
+        v_due := array(
             select d.ctid from delayed_queue d
             where d.p_kind = in_kind.p_kind and d.due_at between 0 and in_now
                 and (d.payload @> in_where or d.headers @> in_where)
             order by d.p_kind, d.due_at limit 1000);
-        if v_tids <> '{}' then
-            v_tids := array(
+        if v_due <> '{}' then
+            v_due := array(
                 select d.ctid from delayed_queue d
-                where d.ctid = any (v_tids) and d.p_kind || '' = in_kind.p_kind and d.due_at + 0 <= in_now
+                where d.ctid = any (v_due) and d.p_kind || '' = in_kind.p_kind and d.due_at + 0 <= in_now
                 order by d.priority desc, d.due_at, d.entry limit in_max for update skip locked);
-            update delayed_queue q -- as in _queue_promote
-            set ready_at = greatest(q.due_at, case when slow then in_now - 1000000 else 0 end), due_at = null
-            where q.ctid = any (v_tids);
         end if;
+    end if;
+    if v_due <> '{}' then
+        with u as ( -- as in _queue_promote
+            update delayed_queue q
+            set ready_at = greatest(q.due_at, case when slow then in_now - 1000000 else 0 end), due_at = null
+            where q.ctid = any (v_due) returning q.ctid as tid)
+        select array(select f.tid from unnest(v_found) f (tid) where f.tid <> all (v_due)) || array_agg(u.tid)
+        into v_found from u;
+    end if;
+    if v_terms is null or v_terms = '{}' then
         v_found := array(
             select q.ctid from delayed_queue q
             where q.p_kind = in_kind.p_kind and q.ready_at is not null and q.scheduled_at <= in_now
