@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import dataclasses
 from typing import TYPE_CHECKING, Any
 
 import pytest
@@ -10,15 +9,15 @@ from pyspark.sql.datasource import EqualTo, In
 from pyspark.sql.types import LongType, StringType, StructType
 
 from pyqueue_sql.errors import InvalidOption
-from pyqueue_sql.spark.batches import connected
 from pyqueue_sql.spark.holding import Holding, extend
 from pyqueue_sql.spark.options import READ, READ_STREAM, Options, parse
 from pyqueue_sql.spark.read import Reader
 from pyqueue_sql.spark.source import PyQueueDataSource
-from pyqueue_sql.spark.stream import MOST, Part, StreamReader, Take, shares
+from pyqueue_sql.spark.stream import MOST, Part, StreamReader, shares
 from tests.conformance.steps import drain, state
 from tests.spark.test_read import read
 from tests.spark.test_stream import run
+from tests.spark.test_write import planned
 
 if TYPE_CHECKING:
     from pyspark.sql import DataFrame, SparkSession
@@ -177,11 +176,8 @@ def test_each_message_that_is_not_of_its_schema_is_a_dead_letter_with_its_own_re
     queue.push_many("mail", [{"key": key, "payload": {"n": n}} for key, n in (("a", "x"), ("b", 1))])
     queue.push_bytes("mail", "c", b"x")
     options = parse({**where, "kind": "mail", "bad_rows": "dead"}, READ_STREAM)
-    part = Part("spark/s", 1, 0, (Take(0, "mail", 10, False),))
-    with connected(options) as database:
-        plan, _ = database.plan(part.source)
     wanted = StructType([*KEYS.fields]).add("payload", StructType().add("n", LongType()))
-    [read] = StreamReader(options, wanted).read(dataclasses.replace(part, plan=plan))
+    [read] = StreamReader(options, wanted).read(planned(options))
     assert read.to_pylist() == [{"p_key": "b", "payload": {"n": 1}}]
     dead = {one.key: str(one.errors) for one in drain(queue, "mail.dead")}
     assert {key: "whole number" in why for key, why in dead.items()} == {"a": True, "c": False}
@@ -193,16 +189,13 @@ def test_who_kept_a_read_leaves_it_alone_once_it_is_planned_again(
 ) -> None:
     queue.push("mail", "k", 1)
     options = parse({**where, "kind": "mail"}, READ_STREAM)
-    part = Part("spark/s", 1, 0, (Take(0, "mail", 10, False),))
-    with connected(options) as database:
-        plans: list[int] = []
-        for _ in range(2):  # the driver died, and another one began
-            plan, _ = database.plan(part.source)
-            assert handed_out(options, dataclasses.replace(part, plan=plan)) == ["k"]
-            plans.append(plan)
-    extend(options, part.source, plans[0], 0)
+    parts: list[Part] = []
+    for _ in range(2):  # the driver died, and another one began
+        parts.append(planned(options))
+        assert handed_out(options, parts[-1]) == ["k"]
+    extend(options, parts[0].source, parts[0].plan, 0)
     assert state(queue, "mail", "k") == "reserved"
-    extend(options, part.source, plans[1], 0)
+    extend(options, parts[1].source, parts[1].plan, 0)
     assert state(queue, "mail", "k") == "expired"
 
 

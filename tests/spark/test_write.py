@@ -16,7 +16,7 @@ from pyqueue_sql.calls.connect import connect
 from pyqueue_sql.spark import sink
 from pyqueue_sql.spark.arrow import arrow_schema, pa, spark_schema
 from pyqueue_sql.spark.batches import connected
-from pyqueue_sql.spark.options import READ_STREAM, WRITE, WRITE_STREAM, parse
+from pyqueue_sql.spark.options import READ_STREAM, WRITE, WRITE_STREAM, Options, parse
 from pyqueue_sql.spark.sink import StreamWriter, Writer, stream_of
 from pyqueue_sql.spark.stream import Part, StreamReader, Take
 from tests.conformance.steps import drain, state
@@ -202,18 +202,23 @@ def test_what_is_not_known_is_an_error(
         write([], schema, **options)
 
 
+def planned(options: Options) -> Part:
+    """Plan the first batch of the stream spark/s, and return its part, which takes ten of mail."""
+    part = Part("spark/s", 1, 0, (Take(0, "mail", 10, False),))
+    with connected(options) as database:
+        plan, _ = database.plan(part.source)
+    return dataclasses.replace(part, plan=plan)
+
+
 @pytest.mark.parametrize("failed", ["retry", "dead"])
 def test_a_write_ends_a_batch_and_leaves_nothing_behind_however_often_it_is_made(
     queue: Session, where: dict[str, str], failed: str
 ) -> None:
     queue.define("mail", backoff_seconds=1000)
     queue.push_many("mail", [{"key": key, "payload": 1} for key in ("good", "bad")])
-    part = Part("spark/s", 1, 0, (Take(0, "mail", 10, False),))
     source = parse({**where, "kind": "mail"}, READ_STREAM)
-    with connected(source) as database:
-        plan, _ = database.plan(part.source)
     reader = StreamReader(source, spark_schema("p_key text, payload text, receipt text"))
-    [given] = reader.read(dataclasses.replace(part, plan=plan))
+    [given] = reader.read(planned(source))
     errors = pa.array(["no luck" if key == "bad" else None for key in given.column("p_key").to_pylist()])
     rows = pa.record_batch(
         [*given.columns[1:], errors], schema=arrow_schema("payload text, receipt text, error text")
