@@ -10,7 +10,7 @@ from __future__ import annotations
 import asyncio
 import contextlib
 import time
-from collections.abc import Iterable
+from collections.abc import Awaitable, Iterable
 from typing import Any
 
 import psycopg
@@ -93,7 +93,7 @@ class Engine:
         silent = self._keeper.silent_seconds
         status = "no heartbeat" if silent > self._settings.heartbeat_seconds else "ok"
         return {
-            "status": "stopping" if self._stopping.is_set else status,
+            "status": "stopping" if self._stopping.is_set or self._taker.has_all else status,
             "worker": self._settings.name,
             "held": len(self._board.held),
             "heartbeat_seconds_ago": round(silent, 3),
@@ -145,21 +145,15 @@ class Engine:
         meanwhile has to take that back.
         """
         doing = asyncio.create_task(self._begin())
-        stopped = asyncio.create_task(self._stopped.wait())
         try:
-            await asyncio.wait({doing, stopped}, return_when=asyncio.FIRST_COMPLETED)
+            await _first(doing, self._stopped.wait())
             if not doing.done() and self._keeper.link.is_in:
-                hurried = asyncio.create_task(self._hurried.wait())
-                await asyncio.wait(
-                    {doing, hurried}, timeout=GIVE_UP_SECONDS, return_when=asyncio.FIRST_COMPLETED
-                )
-                hurried.cancel()
+                await _first(doing, self._hurried.wait(), timeout=GIVE_UP_SECONDS)
             if doing.done():
                 doing.result()
             return doing.done()
         finally:
             doing.cancel()
-            stopped.cancel()
 
     async def _guard(self, work: Any) -> None:
         try:
@@ -172,23 +166,20 @@ class Engine:
             self._failed.set_exception(error)
 
     async def _finish(self, taking: asyncio.Task[None]) -> None:
-        """Wait for the end of the work: until nothing more comes in, or the worker is stopped, and then for a
-        while until all is done."""
-        stopped = asyncio.ensure_future(self._stopped.wait())
-        await asyncio.wait({taking, stopped, self._failed}, return_when=asyncio.FIRST_COMPLETED)
-        stopped.cancel()
+        """Wait for the end of the work: until nothing more comes in and all is done, or the worker is
+        stopped, and then for a while until all is done."""
+        await _first(taking, self._failed, self._stopped.wait())
+        if not self._failed.done():  # the grace is for who is told to end: what was taken last has its time
+            await _first(self._failed, self._stopped.wait(), self._is_done(taking))
         if not self._failed.done():
             if not self._stopped.is_set():
                 self.stop()
-            hurried = asyncio.ensure_future(self._hurried.wait())
-            done = asyncio.ensure_future(self._is_done(taking))
-            await asyncio.wait(
-                {hurried, done, self._failed},
+            await _first(
+                self._failed,
+                self._hurried.wait(),
+                self._is_done(taking),
                 timeout=self._settings.grace_seconds,
-                return_when=asyncio.FIRST_COMPLETED,
             )
-            hurried.cancel()
-            done.cancel()
         if self._failed.done():
             self._failed.result()
 
@@ -278,3 +269,14 @@ class Engine:
 
     def _lost(self) -> None:
         self._taker.lost()
+
+
+async def _first(*ends: Awaitable[object], timeout: float | None = None) -> None:
+    """Wait until one of these has come, or so many seconds; leave no coroutine of them behind."""
+    waits = [asyncio.ensure_future(one) for one in ends]
+    try:
+        await asyncio.wait(waits, timeout=timeout, return_when=asyncio.FIRST_COMPLETED)
+    finally:
+        for given, one in zip(ends, waits, strict=True):
+            if one is not given:
+                one.cancel()

@@ -68,6 +68,11 @@ class Taker:
         self._watches = {kind: Watch(poll, looks) for kind in handlers}
         self.waiter = waits and Waiter(waits, [*handlers], settings.poll_seconds, self.hint)
 
+    @property
+    def has_all(self) -> bool:
+        """Whether it has taken as many as it was told, and takes no more."""
+        return self._left == 0
+
     def wake(self) -> None:
         """There may be room for more, or it is time to end."""
         self._woken.set()
@@ -86,7 +91,7 @@ class Taker:
 
     async def run(self) -> None:
         """Reserve messages, each kind in its turn, and wait where there are none."""
-        while not self._stopping.is_set and self._left != 0:
+        while not self._stopping.is_set and not self.has_all:
             self._woken.clear()
             was_idle = not self._board.held
             found = await self._round()

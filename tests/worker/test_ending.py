@@ -231,6 +231,36 @@ def test_a_coroutine_that_is_cancelled_holds_its_message_until_it_has_ended(
     assert [(one.state, one.attempts) for one in queue.peek("mail")] == [("ready", 0)]
 
 
+@pytest.mark.parametrize("stops", [0, 1])
+def test_one_whose_task_is_cancelled_leaves_no_other(queue: Session, workers: Workers, stops: int) -> None:
+    handlers = Handlers()
+
+    async def run() -> set[asyncio.Task[Any]]:
+        began = asyncio.Event()
+
+        @handlers.on("mail")
+        async def work(_: Message) -> None:
+            began.set()
+            await asyncio.sleep(LONG_SECONDS)
+
+        worker = AsyncWorker(workers.url, handlers, poll_seconds=LONG_SECONDS)
+        task = asyncio.create_task(worker.run())
+        async with asyncio.timeout(PATIENCE_SECONDS):
+            await began.wait()
+        for _ in range(stops):
+            worker.stop()
+            await asyncio.sleep(0.1)
+        task.cancel()
+        await asyncio.wait([task], timeout=PATIENCE_SECONDS)
+        assert task.cancelled()
+        return asyncio.all_tasks() - {asyncio.current_task()}  # pyright: ignore[reportOperatorIssue]
+
+    queue.push("mail", "a")
+    assert asyncio.run(run()) == set()
+    assert queue.workers() == []
+    assert [(one.state, one.attempts) for one in queue.peek("mail")] == [("ready", 0)]
+
+
 def test_it_does_not_wait_for_what_takes_no_notice_of_its_end(
     queue: Session, workers: Workers, monkeypatch: pytest.MonkeyPatch
 ) -> None:

@@ -7,6 +7,8 @@ import threading
 import time
 from typing import TYPE_CHECKING, Any
 
+import pytest
+
 from pyqueue_sql import Message, Queue
 from pyqueue_sql.worker import AsyncWorker, Context, Handlers, Snooze, taking
 from pyqueue_sql.worker.board import Board
@@ -16,8 +18,6 @@ from tests.worker.helpers import LONG_SECONDS, PATIENCE_SECONDS, Running, until
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
-
-    import pytest
 
     from tests.conformance.harness import Session
     from tests.worker.helpers import Workers
@@ -205,6 +205,31 @@ def test_no_more_messages_than_it_was_told(queue: Session, workers: Workers) -> 
         worker.join()
     stats = queue.stats("many")[0]
     assert (stats.acked_total, stats.ready, stats.reserved) == (7, 3, 0)
+
+
+@pytest.mark.parametrize("stops", [0, 1])
+def test_the_last_of_as_many_as_it_was_told_has_a_grace_only_once_it_is_stopped(
+    queue: Session, workers: Workers, stops: int
+) -> None:
+    handlers, began, end = Handlers(), threading.Event(), threading.Event()
+
+    @handlers.on("slow")
+    def slow(_: Message) -> None:
+        began.set()
+        end.wait(PATIENCE_SECONDS)
+
+    queue.push("slow", "a")
+    running = workers.start(handlers, max_messages=1, grace_seconds=0.1)
+    assert began.wait(PATIENCE_SECONDS)
+    if stops:
+        running.stop()
+        running.join()
+    else:
+        time.sleep(0.4)
+    end.set()
+    running.join()
+    stats = queue.stats("slow")[0]
+    assert (stats.ready, stats.acked_total) == (stops, 1 - stops)
 
 
 def test_slow_messages_are_not_taken_ahead(queue: Session, workers: Workers) -> None:
