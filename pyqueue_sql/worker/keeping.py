@@ -172,7 +172,8 @@ class Keeper:
         for one in self._board.holding():
             longest = one.handler.max_seconds
             is_over_time = longest is not None and one.started and now - one.started > longest
-            if one.held_until - now < one.hold_seconds / 2 and not (is_over_time or one.is_given_up):
+            is_ours = not (is_over_time or one.is_given_up or one.is_acked)
+            if one.held_until - now < one.hold_seconds / 2 and is_ours:
                 due[one.hold_seconds].append(one)
         for seconds, deliveries in due.items():
             now = time.monotonic()
@@ -181,7 +182,7 @@ class Keeper:
             for one, outcome in zip(deliveries, outcomes, strict=True):
                 one.held_until = now + seconds
                 # one that was settled meanwhile is lost as well
-                if outcome.lost and one.settlement is None:
+                if outcome.lost and one.settlement is None and not one.is_acked:
                     one.is_given_up = True
                     log.warning("lost while its handler ran, or before", extra={
                         "kind": one.message.kind, "key": one.message.key, "attempt": one.message.attempts,

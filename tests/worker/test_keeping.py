@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any
 import pytest
 
 from pyqueue_sql import Message, Outcome, Queue
-from pyqueue_sql.worker import Handlers, engine, keeping, taking
+from pyqueue_sql.worker import Context, Handlers, engine, keeping, taking
 from tests.worker.helpers import LONG_SECONDS, PATIENCE_SECONDS, end_others, until
 from tests.worker.test_pooler import durable
 
@@ -118,6 +118,32 @@ def test_what_is_settled_just_now_is_not_lost(
         until(lambda: extended)
     assert extended == ["lost"]
     assert caplog.text == ""
+
+
+def test_nor_is_what_was_acked_in_a_transaction_while_its_handler_goes_on(
+    queue: Session, workers: Workers, later: Later, extended: list[str], caplog: pytest.LogCaptureFixture
+) -> None:
+    handlers, acked, end = Handlers(), threading.Event(), threading.Event()
+
+    @handlers.on("mail", timeout_seconds=1000)
+    def work(_: Message, context: Context) -> None:
+        with context.transaction():
+            pass
+        acked.set()
+        end.wait(PATIENCE_SECONDS)
+
+    queue.push("mail", "a")
+    with (
+        caplog.at_level(logging.DEBUG, "pyqueue_sql.worker"),
+        workers.running(handlers, heartbeat_seconds=LONG_SECONDS),
+    ):
+        assert acked.wait(PATIENCE_SECONDS)
+        later.ahead = 550
+        later.pass_by()
+        end.set()
+        until(lambda: {"acked", "lost while its handler ran, or before"} & {*caplog.messages})
+    assert extended == []
+    assert [one.message for one in caplog.records if one.levelno >= logging.WARNING] == []
 
 
 def test_one_that_has_lost_its_connections_is_registered_again_at_once(
