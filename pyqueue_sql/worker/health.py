@@ -54,12 +54,11 @@ async def serve(address: str | None, health: Health) -> AsyncGenerator[int | Non
         return
 
     async def answer(reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
-        with contextlib.suppress(OSError, ValueError, TimeoutError, asyncio.IncompleteReadError):
+        with contextlib.suppress(OSError, asyncio.IncompleteReadError, asyncio.LimitOverrunError):
             async with asyncio.timeout(READ_SECONDS):
                 head = await reader.readuntil(b"\r\n\r\n")
-                path = head.split(b" ", 2)[1]
                 said = health()
-                fine = path == b"/live" or said["status"] == "ok"
+                fine = head.split(b" ")[1:2] == [b"/live"] or said["status"] == "ok"
                 status = HTTPStatus.OK if fine else HTTPStatus.SERVICE_UNAVAILABLE
                 body = json.dumps(said).encode() + b"\n"
                 writer.write(

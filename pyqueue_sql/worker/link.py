@@ -94,7 +94,7 @@ class Link:
         """What the thread is at, or was last."""
         self._is_abandoned = False
         self._opening: Queue[Any] | None = None
-        threading.Thread(target=self._work, name=f"pyqueue-{name}", daemon=True).start()
+        self._has_thread = False
 
     async def call(
         self, work: Callable[[Queue[Any]], T], ending: Ending | None = None, *, patient: bool = True
@@ -188,6 +188,9 @@ class Link:
     async def _submit(self, job: Callable[[], T]) -> T:
         if self._is_abandoned:
             raise _silent()
+        if not self._has_thread:  # not before: who makes a link may come to nothing, and closes none
+            self._has_thread = True
+            threading.Thread(target=self._work, name=f"pyqueue-{self._name}", daemon=True).start()
         self._pending = future = _promise(self._loop)
         self._jobs.put((job, future))
         # a caller that is cancelled leaves no connection in the middle of a call

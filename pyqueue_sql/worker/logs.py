@@ -17,7 +17,7 @@ if TYPE_CHECKING:
 
 _OURS = ("worker", "kinds", "held", "kind", "key", "attempt", "outcome", "seconds", "link", "gone", "freed",
          "acked", "retry", "dead", "moved", "duplicate", "lost", "refused", "child", "status", "upkeep",
-         "error", "where")  # fmt: skip
+         "port", "error", "where")  # fmt: skip
 """The fields that a record may have."""
 
 

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import asyncio
 import json
+import re
 import socket
 import threading
 import urllib.error
@@ -12,8 +14,10 @@ from typing import TYPE_CHECKING, Any
 import pytest
 
 from pyqueue_sql import Message
-from pyqueue_sql.worker import Handlers, Worker, keeping
+from pyqueue_sql.worker import Handlers, Worker, health, keeping
+from pyqueue_sql.worker.logs import TextFormatter
 from tests.worker.helpers import until
+from tests.worker.test_upkeep import logged
 
 if TYPE_CHECKING:
     from tests.conformance.harness import Harness, Session
@@ -68,6 +72,61 @@ def test_without_a_heartbeat_it_is_not_ready(
     assert (ask(port, "/ready")[1]["status"], ask(port, "/live")[0]) == ("no heartbeat", 200)
     running.stop()
     running.join()
+
+
+def test_one_that_has_taken_all_it_was_told_is_not_ready(queue: Session, workers: Workers) -> None:
+    handlers, release, port = Handlers(), threading.Event(), free_port()
+
+    @handlers.on("slow")
+    def wait(_: Message) -> None:
+        release.wait()
+
+    queue.push("slow", "a")
+    running = workers.start(handlers, health=f"127.0.0.1:{port}", max_messages=1)
+    try:
+        until(lambda: queue.stats("slow")[0].reserved == 1)
+        until(lambda: ask(port, "/ready")[0] == 503)
+        assert ask(port, "/ready")[1]["status"] == "stopping"
+    finally:
+        release.set()
+    running.join()
+
+
+def test_port_0_is_one_that_is_free_and_stands_in_the_log(workers: Workers) -> None:
+    handlers = Handlers()
+    handlers.on("mail")(lambda _: None)
+    with logged(TextFormatter()) as log, workers.running(handlers, health="127.0.0.1:0"):
+        [port] = until(lambda: re.findall(r"answers health checks.* port=(\d+)", log.getvalue()))
+        assert ask(int(port), "/live")[0] == 200
+
+
+def test_what_is_no_request_is_nothing_to_report(caplog: pytest.LogCaptureFixture) -> None:
+    async def said_to(port: int, request: bytes) -> bytes:
+        reader, writer = await asyncio.open_connection("127.0.0.1", port)
+        writer.write(request)
+        writer.write_eof()
+        found = await reader.read()
+        writer.close()
+        return found
+
+    async def run() -> list[bytes]:
+        async with health.serve("127.0.0.1:0", lambda: {"status": "ok"}) as port:
+            assert port is not None
+            return [await said_to(port, one) for one in (b"", b"\r\n\r\n", b"x" * 10**5 + b"\r\n\r\n")]
+
+    found = asyncio.run(run())
+    assert [one[:12] for one in found] == [b"", b"HTTP/1.1 200", b""]
+    assert caplog.messages == []
+
+
+def test_one_whose_address_is_taken_leaves_no_thread(harness: Harness) -> None:
+    handlers, threads = Handlers(), set(threading.enumerate())
+    handlers.on("mail")(lambda _: None)
+    with socket.create_server(("127.0.0.1", 0)) as taken:
+        worker = Worker(harness.url, handlers, health=f"127.0.0.1:{taken.getsockname()[1]}")
+        with pytest.raises(health.ListenError):
+            worker.run()
+    until(lambda: set(threading.enumerate()) <= threads)
 
 
 def test_an_address_that_is_none(harness: Harness) -> None:
