@@ -208,11 +208,18 @@ def _look_after(place: _Place, start: Start, stopped_at: float | None) -> None:
         place.is_done = True
     if not place.is_done and now >= place.start_at:
         # not forked: the application may have threads
-        place.process = multiprocessing.get_context("spawn").Process(
+        process = multiprocessing.get_context("spawn").Process(
             target=_child, args=(start, place.number), name=f"pyqueue-worker-{place.number}"
         )
-        place.process.start()
-        place.started = now
+        try:
+            process.start()
+        except OSError as error:  # of processes or memory there is no more just now: the others go on
+            pause = place.backoff.pause()
+            place.start_at = now + pause
+            fields = {"child": place.number, "seconds": round(pause, 3)}
+            log.error("no process can be started: %s; trying again", error, extra=fields)
+        else:
+            place.process, place.started = process, now
 
 
 @contextmanager

@@ -6,11 +6,11 @@ import multiprocessing
 import signal
 import threading
 from types import SimpleNamespace
-from typing import Any
+from typing import Any, Unpack
 
 import pytest
 
-from pyqueue_sql.worker import Handlers, processes
+from pyqueue_sql.worker import Handlers, WorkerOptions, processes
 from pyqueue_sql.worker.processes import KILL_SECONDS, SOUND_SECONDS, Start
 
 GRACE_SECONDS = 7.0
@@ -40,10 +40,10 @@ class Child:
 class Place:
     """The place of a process, at a time that the test sets."""
 
-    def __init__(self, monkeypatch: pytest.MonkeyPatch, drain: bool) -> None:
+    def __init__(self, monkeypatch: pytest.MonkeyPatch, **options: Unpack[WorkerOptions]) -> None:
         self.now = 1000.0
         self.place = processes._Place(1)  # pyright: ignore[reportPrivateUsage]
-        self._start = Start("", Handlers(), {"grace_seconds": GRACE_SECONDS, "drain": drain}, None)
+        self._start = Start("", Handlers(), {"grace_seconds": GRACE_SECONDS, **options}, None)
         monkeypatch.setattr(processes, "time", SimpleNamespace(monotonic=lambda: self.now))
         context = SimpleNamespace(Process=Child)
         monkeypatch.setattr(multiprocessing, "get_context", lambda _: context)
@@ -65,7 +65,7 @@ class Place:
 
 @pytest.fixture
 def place(monkeypatch: pytest.MonkeyPatch) -> Place:
-    return Place(monkeypatch, drain=False)
+    return Place(monkeypatch)
 
 
 def test_one_that_dies_again_and_again_is_started_later_each_time(place: Place) -> None:
@@ -76,8 +76,11 @@ def test_one_that_dies_again_and_again_is_started_later_each_time(place: Place) 
     assert 0.1 <= place.dies() <= 1.01, "it was sound for a while"
 
 
-def test_one_that_is_done_is_not_started_again(monkeypatch: pytest.MonkeyPatch) -> None:
-    place = Place(monkeypatch, drain=True)
+@pytest.mark.parametrize("options", [{"drain": True}, {"max_messages": 1}])
+def test_one_that_is_done_is_not_started_again(
+    monkeypatch: pytest.MonkeyPatch, options: WorkerOptions
+) -> None:
+    place = Place(monkeypatch, **options)
     assert place.dies(0) > 59
     assert place.place.is_done
 
@@ -86,10 +89,36 @@ def test_one_that_a_handler_has_ended_is_not_done(place: Place) -> None:
     assert 0.1 <= place.dies(0) <= 1.01
 
 
-def test_one_that_died_while_all_end_is_not_started_again(place: Place) -> None:
-    place.look().exitcode = 1
+@pytest.mark.parametrize("options", [{"drain": True}, {"max_messages": 1}])
+def test_one_that_died_before_it_was_done_is_started_again(
+    monkeypatch: pytest.MonkeyPatch, options: WorkerOptions
+) -> None:
+    assert 0.1 <= Place(monkeypatch, **options).dies(1) <= 1.01
+
+
+def test_one_that_died_while_all_end_is_not_started_again(
+    place: Place, caplog: pytest.LogCaptureFixture
+) -> None:
+    place.look().exitcode = processes.STOPPED
     assert place.look(stopped_at=place.now) is None
     assert place.place.is_done
+    assert caplog.messages == [], "it did as it was told"
+
+
+def test_where_no_process_can_be_started_that_is_tried_again_later(
+    place: Place, monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
+) -> None:
+    def refused(_: Child) -> None:
+        raise BlockingIOError("Resource temporarily unavailable")
+
+    with monkeypatch.context() as now:
+        now.setattr(Child, "start", refused)
+        assert place.look() is None
+        place.now += 0.05
+        assert place.look() is None
+    assert caplog.messages == ["no process can be started: Resource temporarily unavailable; trying again"]
+    place.now += 1.0
+    assert place.look() is not None
 
 
 def test_one_that_does_not_end_is_killed(place: Place) -> None:
