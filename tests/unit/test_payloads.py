@@ -238,3 +238,15 @@ def test_what_a_handler_takes() -> None:
 
     with pytest.raises(LookupError, match="kind other has no handler"):
         handlers.only(["other"])
+
+
+def test_what_an_annotation_adds_to_its_type_counts() -> None:
+    handlers = Handlers()
+
+    @handlers.on("counts")
+    def count(_: Annotated[int, Field(gt=0)]) -> None: ...
+
+    parse = handlers["counts"].parse
+    assert parse is not None and parse(1) == 1
+    with pytest.raises(Misfit, match="greater than 0"):
+        parse(0)

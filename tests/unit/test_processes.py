@@ -2,7 +2,10 @@
 
 from __future__ import annotations
 
+import asyncio
+import contextlib
 import multiprocessing
+import os
 import signal
 import threading
 from types import SimpleNamespace
@@ -10,7 +13,8 @@ from typing import Any, Unpack
 
 import pytest
 
-from pyqueue_sql.worker import Handlers, WorkerOptions, processes
+from pyqueue_sql.worker import AsyncWorker, Handlers, Worker, WorkerOptions, processes
+from pyqueue_sql.worker import worker as blocking
 from pyqueue_sql.worker.processes import KILL_SECONDS, SOUND_SECONDS, Start
 
 GRACE_SECONDS = 7.0
@@ -129,6 +133,76 @@ def test_one_that_does_not_end_is_killed(place: Place) -> None:
     place.now += 0.1
     place.look(stopped_at)
     assert child.killed
+
+
+def test_the_end_of_the_one_that_started_it_is_one_stop(monkeypatch: pytest.MonkeyPatch) -> None:
+    """A second one would give back at once what its handlers have."""
+    ours, theirs = os.pipe()
+    stops = list[None]()
+
+    async def working() -> None:
+        os.close(theirs)
+        while not stops:
+            await asyncio.sleep(0)
+        for _ in range(10):
+            await asyncio.sleep(0)
+
+    worker: Any = SimpleNamespace(run=working, stop=lambda: stops.append(None), is_stopped=False)
+    monkeypatch.setattr(multiprocessing, "parent_process", lambda: SimpleNamespace(sentinel=ours))
+    try:
+        asyncio.run(processes.until_stopped(worker))
+    finally:
+        os.close(ours)
+    assert len(stops) == 1
+
+
+set_up = list[None]()
+
+
+def send(_: object) -> None:
+    """A handler that other processes can import."""
+
+
+def set_it_up() -> None:
+    set_up.append(None)
+
+
+def sending() -> Handlers:
+    handlers = Handlers()
+    handlers.on("mail")(send)
+    return handlers
+
+
+@pytest.mark.parametrize("stopped", [False, True])
+def test_a_process_is_set_up_first_and_has_its_number_in_its_name(
+    monkeypatch: pytest.MonkeyPatch, stopped: bool
+) -> None:
+    ran, ignored = list[tuple[int, str]](), list[int]()
+
+    def run(worker: AsyncWorker) -> None:
+        ran.append((len(set_up), worker.name.rpartition("-")[0]))
+        if stopped:
+            worker.stop()
+
+    set_up.clear()
+    monkeypatch.setattr(processes, "run", run)
+    monkeypatch.setattr(signal, "signal", lambda number, _: ignored.append(number))
+    start = Start("postgresql://127.0.0.1:1/none", sending(), {"name": "mine"}, set_it_up)
+    with pytest.raises(SystemExit, match="143") if stopped else contextlib.nullcontext():
+        processes._child(start, 2)  # pyright: ignore[reportPrivateUsage]
+    assert ran == [(1, "mine-2")]
+    assert ignored == [signal.SIGINT, signal.SIGHUP], "the one that started it gets these, too"
+
+
+def test_stop_reaches_what_looks_after_the_processes(monkeypatch: pytest.MonkeyPatch) -> None:
+    found = list[tuple[int, threading.Semaphore]]()
+    monkeypatch.setattr(blocking, "supervise", lambda count, _, stops: found.append((count, stops)))
+    worker = Worker("postgresql://127.0.0.1:1/none", sending(), processes=3)
+    worker.run()
+    [(count, stops)] = found
+    for _ in range(2):
+        worker.stop()
+    assert (count, [stops.acquire(blocking=False) for _ in range(3)]) == (3, [True, True, False])
 
 
 def test_when_all_have_ended_signals_mean_what_they_meant_before() -> None:

@@ -3,9 +3,12 @@
 from __future__ import annotations
 
 import asyncio
+import contextlib
+import importlib
 import json
 import ssl
 import sys
+from dataclasses import replace
 from pathlib import Path
 from types import SimpleNamespace
 from typing import TYPE_CHECKING, Any
@@ -16,7 +19,7 @@ from click.testing import CliRunner, Result
 
 from pyqueue_sql.calls.connect import NO_LIMIT, ConnectionFailed, connect, settings_of_network
 from pyqueue_sql.cli import main
-from pyqueue_sql.worker import AsyncWorker, Handlers, Worker, health, logs
+from pyqueue_sql.worker import AsyncWorker, Handlers, Worker, aio, connecting, health, logs
 from pyqueue_sql.worker.connecting import connect_async
 from pyqueue_sql.worker.declaring import declare
 from pyqueue_sql.worker.failures import ERROR_CHARACTERS, MESSAGE_CHARACTERS, Failure, clean
@@ -98,6 +101,48 @@ def test_numbers_of_a_handler_that_make_no_sense(option: str, number: int) -> No
         handlers.on(f"mail {number}", max_messages=number)(lambda _: None)
 
 
+def test_what_nobody_says_is_as_the_documentation_has_it(handlers: Handlers) -> None:
+    found = vars(AsyncWorker(URL, handlers)._settings)  # pyright: ignore[reportPrivateUsage]
+    assert {name: found[name] for name in found if name not in ("url", "name")} == {
+        "schema": None, "concurrency": 1, "poll_seconds": 15, "notify": True, "grace_seconds": 30,
+        "heartbeat_seconds": 30, "drain": False, "max_messages": None, "upkeep": True, "health": None,
+    }  # fmt: skip
+
+
+@pytest.mark.parametrize(("asked", "looks"), [(15.0, 1.0), (0.25, 0.25)])
+def test_behind_a_pooler_it_looks_every_second_or_as_often_as_it_was_told(asked: float, looks: float) -> None:
+    settings = Settings(URL, "name", poll_seconds=asked)
+
+    def found(shares: Callable[[str], bool]) -> Settings:
+        with pytest.MonkeyPatch.context() as patch:
+            patch.setattr(aio, "shares_sessions", shares)
+            return asyncio.run(aio._as_it_can(settings, lambda: False))  # pyright: ignore[reportPrivateUsage]
+
+    def fails(_: str) -> bool:
+        raise RuntimeError("who connects next says it")
+
+    assert found(lambda _: True) == replace(settings, notify=False, poll_seconds=looks)
+    assert found(lambda _: False) == found(fails) == settings
+
+
+@pytest.mark.parametrize(
+    ("backends", "shares"),
+    [
+        ([(1, 2), (1, 2), (1, 2)], False),
+        ([(1, 1), (1, 1), (1, 1)], True),
+        ([(1, 2), (1, 2), (2, 1)], True),  # another client had one of them meanwhile
+        ([(1, 2), (3, 2), (1, 2)], True),
+    ],
+)
+def test_sessions_are_shared_where_a_connection_has_not_one_of_its_own(
+    backends: list[tuple[int, int]], shares: bool, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    numbers = iter([number for pair in backends for number in pair])
+    monkeypatch.setattr(connecting, "connect_postgresql", contextlib.nullcontext)
+    monkeypatch.setattr(connecting, "_backend", lambda _: next(numbers))
+    assert connecting.shares_sessions(URL) is shares
+
+
 def test_a_second_parameter_is_the_context_unless_it_has_a_default_and_another_name() -> None:
     handlers = Handlers()
     handlers.on("plain")(lambda _, tries=3: tries)
@@ -167,6 +212,11 @@ def test_handlers_come_from_the_current_folder_and_what_is_wrong_in_them_is_no_w
 def test_no_handlers() -> None:
     with pytest.raises(ValueError, match="without handlers"):
         Worker(URL, Handlers())
+
+
+def test_no_processes(handlers: Handlers) -> None:
+    with pytest.raises(ValueError, match="processes 0: at least 1"):
+        Worker(URL, handlers, processes=0)
 
 
 def test_handlers_that_another_process_cannot_import(handlers: Handlers) -> None:
@@ -355,6 +405,16 @@ def test_errors_are_cut() -> None:
     assert len(failure.text) < MESSAGE_CHARACTERS + 500
     assert failure.text.endswith("in raised)"), "and still says where"
     assert len(failure.traceback) < 30_000
+    long = Failure.of(raised(ValueError("x" * 30_000 + " the end")), URL).traceback
+    assert (long[0], long[-8:]) == ("…", " the end"), "where it says what happened"
+
+
+def test_where_it_was_is_a_line_that_somebody_has_written() -> None:
+    with pytest.raises(ModuleNotFoundError) as found:
+        importlib.import_module("not_there_at_all")  # the innermost frames are frozen ones
+    line = found.tb.tb_lineno
+    where = f"{__file__}:{line} in test_where_it_was_is_a_line_that_somebody_has_written"
+    assert Failure.of(found.value, URL).where == where
 
 
 def test_an_error_that_cannot_be_told_has_its_name() -> None:
@@ -383,8 +443,10 @@ def test_no_line_of_a_traceback_is_marked_nor_of_what_caused_it() -> None:
     with pytest.raises(LookupError) as found:
         fails()
     failure = Failure.of(found.value, URL)
-    assert "1 / 0" in failure.traceback
-    assert "^" not in failure.traceback
+    several = Failure.of(raised(ExceptionGroup("several", [found.value])), URL)
+    for traceback in (failure.traceback, several.traceback):
+        assert "1 / 0" in traceback
+        assert "^" not in traceback
 
 
 @pytest.mark.parametrize(

@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 import asyncio
+import inspect
 import pickle
-from dataclasses import dataclass
-from datetime import date
+from dataclasses import dataclass, replace
+from datetime import UTC, date, datetime
 from types import SimpleNamespace
 from typing import TYPE_CHECKING, Any
 
@@ -71,6 +72,10 @@ def test_a_push_by_the_handlers_own_name(queue: Session, workers: Workers) -> No
     assert place_it.push(queue, first, "a").outcome == "ignored"
     place_it.push(queue, second, "b", priority=5)
     assert [one.state for one in queue.peek("orders")] == ["ready", "waiting"]
+    place_it.push(queue, first, "c", order_key="of its own")
+    found = queue.get("orders", "c")
+    assert found is not None and found.state == "ready"
+    queue.remove("orders", "c")
     scan.push(queue, b"\x00\xff")
     workers.drain(handlers)
     assert sorted(seen, key=str) == sorted([first, second, b"\x00\xff"], key=str)
@@ -232,14 +237,19 @@ def test_cron_of_the_decorator_is_a_schedule_that_a_start_leaves_alone(
         catch_up="skip",
         paused=True,
         priority=7,
+        until="2099-01-01T00:00:00Z",
     )
     started("0 5 * * *", [])
     [last] = queue.schedules()
+    assert last.until == datetime(2099, 1, 1, tzinfo=UTC)
     assert (last.rule["cron"], last.catch_up, last.paused) == ("0 5 * * *", "skip", True), "the rest stays"
     assert last.push_options == {"priority": 7}
     queue.push("nightly", "now")
     started("0 4 * * *", seen)
     assert seen == [None]
+    queue.schedule("nightly", "another", None, cron="0 4 * * *", time_zone="+02:00")
+    started("0 4 * * *", [])
+    assert [one.kind for one in queue.schedules()] == ["nightly"]
 
 
 def test_what_the_database_refuses_of_it_is_in_the_log(
@@ -256,6 +266,36 @@ def test_what_the_database_refuses_of_it_is_in_the_log(
     assert seen == [1]
     assert "mail is left as it is: " in caplog.text
     assert "at noon" in caplog.text
+
+
+EVERY: dict[str, Any] = {
+    "payload": dict, "concurrency": 2, "max_messages": 3, "timeout_seconds": 4.0, "max_seconds": 5.0,
+    "keep_result": True, "cron": "0 3 * * *", "time_zone": "+02:00", "settings": {"max_attempts": 6},
+}  # fmt: skip
+"""Each option of a handler."""
+OF_TASK = {name: value for name, value in EVERY.items() if name != "settings"} | EVERY["settings"]
+
+
+@imported.on("by on", **EVERY)
+def by_on(_: object) -> None:
+    pass
+
+
+@imported.task("by task", **OF_TASK)
+def by_task(_: object) -> None:
+    pass
+
+
+def test_another_process_has_each_option_and_a_task_has_those_of_on() -> None:
+    assert [*EVERY] == [*inspect.signature(Handlers.on).parameters][2:]
+    copy: Handlers = pickle.loads(pickle.dumps(imported))
+    for kind in ("by on", "by task"):
+        assert replace(copy[kind], parse=None) == replace(imported[kind], parse=None)
+    by_hand = replace(imported["by on"], parse=None)
+    settings: Any = {**by_hand.settings, "timeout_seconds": 4.0}
+    assert replace(imported["by task"], parse=None) == replace(
+        by_hand, kind="by task", function=by_task.function, timeout_seconds=None, settings=settings
+    )
 
 
 def test_another_process_imports_a_task() -> None:
