@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 import asyncio
+import contextlib
 import logging
 from collections import Counter
 from types import SimpleNamespace
 from typing import TYPE_CHECKING, Any
 
+import pymysql
 import pytest
 
 from pyqueue_sql import Reaped, Refused
@@ -81,12 +83,12 @@ def world(monkeypatch: pytest.MonkeyPatch) -> World:
     return world
 
 
-def run(world: World, *steps: tuple[float, dict[str, int]]) -> None:
+def run(world: World, *steps: tuple[float, dict[str, int]], keeper: Any = None) -> None:
     """Let a worker do its upkeep, and compare what it calls after each step."""
 
     async def all_() -> None:
         link: Any = world
-        task = asyncio.create_task(Upkeep(link, link).run())
+        task = asyncio.create_task(Upkeep(keeper or link, link).run())
         for seconds, called in steps:
             assert await world.after(seconds) == called
         task.cancel()
@@ -135,16 +137,38 @@ def test_what_is_refused_is_tried_again_later_and_said_once(
     assert caplog.messages == ["tick: not now"]
 
 
+@pytest.mark.parametrize("whose", ["its own", "the keeper's"])
 def test_who_lost_a_connection_gives_others_time_to_come_back(
-    world: World, caplog: pytest.LogCaptureFixture
+    world: World, caplog: pytest.LogCaptureFixture, whose: str
 ) -> None:
-    world.reopened_at, world.dead = world.now, [Reaped("gone", 3)]
+    world.dead = [Reaped("gone", 3)]
+    keeper = None
+    if whose == "its own":
+        world.reopened_at = world.now
+    else:
+        link = SimpleNamespace(reopened_at=world.now)
+        keeper = SimpleNamespace(is_asked=True, heartbeat_seconds=HEARTBEAT_SECONDS, link=link)
     with caplog.at_level(logging.WARNING, "pyqueue_sql"):
         run(
             world,
             (0, {"tick": 1, "prune": 1}),
             (HEARTBEAT_SECONDS - 0.1, {"tick": 1}),
+            keeper=keeper,
         )
         assert caplog.messages == []
-        run(world, (0.2, {"reap": 1, "tick": 1, "prune": 1}))
+        run(world, (0.2, {"reap": 1, "tick": 1, "prune": 1}), keeper=keeper)
     assert caplog.messages == ["worker gone is gone"]
+
+
+@pytest.mark.parametrize("passes", [True, False])
+def test_what_passes_by_itself_is_no_refusal(passes: bool) -> None:
+    """It is for the link to try again, on another connection maybe."""
+    error = pymysql.err.OperationalError(2013 if passes else 1370, "no")
+
+    def work(_: object) -> float:
+        raise error
+
+    duty = upkeep._Duty("prune", work)  # pyright: ignore[reportPrivateUsage]
+    queue: Any = None
+    with pytest.raises(pymysql.err.OperationalError) if passes else contextlib.nullcontext():
+        assert duty.attempt(queue) == "no"

@@ -95,6 +95,18 @@ def test_there_is_room_for_as_many_as_can_run_at_once() -> None:
     assert board.room("few") == 1
 
 
+def test_what_is_too_much_goes_back_from_the_end() -> None:
+    handlers = Handlers()
+    handlers.on("mail")(lambda _: None)
+    board = Board(handlers, 1, lambda: None)
+    given: Any = SimpleNamespace(kind="mail")
+    board.add([Delivery(given, handlers["mail"], f"{number}", 0.0, 0.0) for number in range(5)])
+    board.pace.took("mail", 60.0)
+    assert [one.receipt for one in board.surplus()] == ["4", "3", "2", "1"]
+    first = board.take(False)
+    assert first is not None and first.receipt == "0"
+
+
 def test_pauses_grow_and_differ() -> None:
     pauses = [Backoff(1.0, 8.0) for _ in range(50)]
     rounds = [[one.pause() for one in pauses] for _ in range(6)]

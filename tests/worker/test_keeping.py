@@ -3,20 +3,25 @@
 from __future__ import annotations
 
 import logging
+import os
+import platform
 import threading
 import time
+from importlib.metadata import version
 from types import SimpleNamespace
 from typing import TYPE_CHECKING, Any
 
 import pytest
 
 from pyqueue_sql import Message, Outcome, Queue
-from pyqueue_sql.worker import Context, Handlers, engine, keeping, taking
+from pyqueue_sql.worker import AsyncContext, Context, Handlers, WorkerOptions, engine, keeping, taking
+from pyqueue_sql.worker.board import Board
+from pyqueue_sql.worker.delivery import Delivery
 from tests.worker.helpers import LONG_SECONDS, PATIENCE_SECONDS, end_others, until
 from tests.worker.test_pooler import durable
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable
+    from collections.abc import Iterable, Sequence
 
     from tests.conformance.harness import Session
     from tests.worker.helpers import Workers
@@ -75,7 +80,8 @@ def test_a_hold_is_renewed_once_it_is_half_over_and_lost_once(
         end.wait(PATIENCE_SECONDS)
 
     queue.push("mail", "a")
-    with caplog.at_level(logging.WARNING), workers.running(handlers, heartbeat_seconds=LONG_SECONDS):
+    options = WorkerOptions(heartbeat_seconds=LONG_SECONDS, grace_seconds=LONG_SECONDS)
+    with caplog.at_level(logging.WARNING), workers.running(handlers, **options):
         until(lambda: held)
         later.ahead = 450
         later.pass_by()
@@ -91,6 +97,79 @@ def test_a_hold_is_renewed_once_it_is_half_over_and_lost_once(
         later.pass_by()
         assert extended == ["extended", "lost"]
         end.set()
+    assert len(caplog.messages) == 1, "nor is it settled as if it were still held"
+
+
+def test_the_shorter_a_hold_is_the_sooner_it_is_looked_after(
+    queue: Session, workers: Workers, extended: list[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(keeping, "TICK_SECONDS", LONG_SECONDS)
+    handlers, end = Handlers(), threading.Event()
+    handlers.on("mail", timeout_seconds=4)(lambda _: end.wait(PATIENCE_SECONDS))
+    queue.push("mail", "a")
+    with workers.running(handlers, heartbeat_seconds=LONG_SECONDS):
+        until(lambda: extended or any(one.expired for one in queue.stats("mail")))
+        end.set()
+    assert extended == ["extended"]
+
+
+def test_a_hold_is_taken_to_end_rather_too_early_than_too_late(
+    queue: Session, workers: Workers, later: Later, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    handlers, held, asked_at, end = Handlers(), list[Delivery](), list[float](), threading.Event()
+    handlers.on("mail", timeout_seconds=1000)(lambda _: end.wait(PATIENCE_SECONDS))
+    add = Board.add
+
+    def slow(name: str) -> None:
+        call = getattr(Queue, name)
+
+        def late(self: Queue[Any], *args: Any, **options: Any) -> Any:
+            asked_at.append(later.monotonic() if held else time.monotonic())
+            found = call(self, *args, **options)
+            time.sleep(0.2)
+            return found
+
+        monkeypatch.setattr(Queue, name, late)
+
+    def adding(self: Board, deliveries: Sequence[Delivery]) -> None:
+        held.extend(deliveries)
+        add(self, deliveries)
+
+    slow("reserve")
+    slow("extend_many")
+    monkeypatch.setattr(Board, "add", adding)
+    queue.push("mail", "a")
+    with workers.running(handlers, heartbeat_seconds=LONG_SECONDS, max_messages=1):
+        [one] = until(lambda: held)
+        first, taken = one.held_until, len(asked_at)
+        assert first - one.hold_seconds <= asked_at[-1]
+        later.ahead = 550
+        until(lambda: one.held_until > first)
+        assert len(asked_at) == taken + 1
+        assert one.held_until - one.hold_seconds <= asked_at[-1]
+        end.set()
+
+
+def test_a_worker_says_for_how_long_it_may_be_silent_and_what_it_takes(
+    queue: Session, workers: Workers, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    handlers, given, heartbeat = Handlers(), list[dict[str, Any]](), Queue[Any].heartbeat
+    kinds = sorted(f"kind {number}" for number in range(keeping.KINDS_A_CALL))
+    for kind in kinds:
+        handlers.on(kind)(lambda _: None)
+
+    def beating(self: Queue[Any], worker: str, **options: Any) -> Any:
+        given.append(options)
+        return heartbeat(self, worker, **options)
+
+    monkeypatch.setattr(Queue, "heartbeat", beating)
+    with workers.running(handlers, heartbeat_seconds=77, name="mine"):
+        [one] = until(queue.workers)
+        assert (sorted(one.kinds or []), one.timeout_seconds) == (kinds, 77)
+        assert one.info == {
+            "host": platform.node(), "pid": os.getpid(), "version": version("pyqueue_sql"),
+        }  # fmt: skip
+    assert given[0]["reconnect_seconds"] == 0.5
 
 
 def test_what_is_settled_just_now_is_not_lost(
@@ -219,13 +298,24 @@ def test_nothing_is_prepared_in_a_session_that_others_may_have(
     queue: Session, workers: Workers, monkeypatch: pytest.MonkeyPatch, notify: bool
 ) -> None:
     handlers, opened, connect = Handlers(), list[Any](), engine.connect
-    handlers.on("mail")(lambda _: None)
+
+    @handlers.on("functions")
+    def function(_: Message, context: Context) -> None:
+        with context.transaction() as own:
+            opened.append(own.connection)
+
+    @handlers.on("coroutines")
+    async def coroutine(_: Message, context: AsyncContext) -> None:
+        async with context.transaction() as own:
+            opened.append(own.connection)
 
     def connecting(*args: Any, **settings: Any) -> Any:
         opened.append(connect(*args, **settings))
         return opened[-1]
 
     monkeypatch.setattr(engine, "connect", connecting)
-    queue.push("mail", "a")
+    for kind in handlers:
+        queue.push(kind, "a")
     workers.drain(handlers, notify=notify)
+    assert {type(one).__name__ for one in opened} == {"Connection", "AsyncConnection"}
     assert {one.prepare_threshold is None for one in opened} == {not notify}

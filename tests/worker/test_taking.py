@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 import asyncio
+import logging
 import threading
+import time
 from typing import TYPE_CHECKING, Any
 
 import pytest
 
-from pyqueue_sql import Message, Queue
+from pyqueue_sql import Message, Queue, Restricted
 from pyqueue_sql.worker import Handlers, Worker, keeping, pace, running
 from pyqueue_sql.worker.board import Board
 from tests.worker.helpers import LONG_SECONDS, PATIENCE_SECONDS, Running, until
@@ -69,6 +71,73 @@ def test_one_that_drains_looks_again_for_what_was_pushed_while_it_looked(
     monkeypatch.setattr(Board, "forget", forgetting)
     workers.drain(handlers, concurrency=2)
     assert seen == ["first", "second"]
+
+
+def test_one_that_is_stopped_in_the_middle_of_a_round_takes_of_no_other_kind(
+    queue: Session, workers: Workers, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    handlers, asked, reserve = Handlers(), list[str](), Queue[Any].reserve
+    for kind in ("one", "other"):
+        handlers.on(kind)(lambda _: None)
+        queue.push(kind, "a")
+    worker = Worker(workers.url, handlers, concurrency=2)
+
+    def reserving(self: Queue[Any], kind: str, *args: Any, **options: Any) -> list[Reserved]:
+        asked.append(kind)
+        worker.stop()
+        return reserve(self, kind, *args, **options)
+
+    monkeypatch.setattr(Queue, "reserve", reserving)
+    Running(worker).join()
+    assert asked == ["one"]
+    assert [queue.stats(kind)[0].acked_total for kind in handlers] == [1, 0]
+
+
+def test_a_kind_that_is_for_others_is_asked_for_at_each_poll_and_that_is_said_once_each_time(
+    queue: Session, workers: Workers, caplog: pytest.LogCaptureFixture, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    handlers, seen, reserve = Handlers(), list[str](), Queue[Any].reserve
+    closed, asked_at = {"one"}, list[float]()
+    for kind in ("one", "other"):
+        handlers.on(kind)(lambda message: seen.append(message.kind))
+
+    def reserving(self: Queue[Any], kind: str, *args: Any, **options: Any) -> list[Reserved]:
+        if kind == "one":
+            asked_at.append(time.monotonic())
+        if kind in closed:
+            raise Restricted(f"{kind} is for others")
+        return reserve(self, kind, *args, **options)
+
+    monkeypatch.setattr(Queue, "reserve", reserving)
+    with caplog.at_level(logging.WARNING), workers.running(handlers, poll_seconds=0.3):
+        until(lambda: len(asked_at) > 2)
+        assert asked_at[2] - asked_at[0] >= 0.5
+        assert caplog.messages == ["one is for others; trying again"]
+        for let_in, kept_out in (("one", "other"), ("other", "one")):
+            closed.remove(let_in)
+            queue.push(let_in, "a")
+            until(lambda kind=let_in: kind in seen)
+            closed.add(kept_out)
+            until(lambda kind=kept_out: caplog.messages[-1] == f"{kind} is for others; trying again")
+    assert len(caplog.messages) == 3
+
+
+def test_what_breaks_where_coroutines_run_ends_it_with_that_error(
+    queue: Session, workers: Workers, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    async def breaks(*_: object) -> None:
+        raise RuntimeError("on purpose")
+
+    monkeypatch.setattr(running, "run_async", breaks)
+    handlers = Handlers()
+
+    @handlers.on("mail")
+    async def work(_: Message) -> None: ...
+
+    queue.push("mail", "a")
+    with pytest.raises(RuntimeError, match="on purpose"):
+        Running(Worker(workers.url, handlers)).join()
+    assert [(one.state, one.attempts) for one in queue.peek("mail")] == [("ready", 0)]
 
 
 def test_kinds_take_turns_where_nothing_is_taken_ahead(
