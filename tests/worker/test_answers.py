@@ -9,14 +9,17 @@ import signal
 import sys
 import threading
 from dataclasses import dataclass
+from types import SimpleNamespace
 from typing import TYPE_CHECKING, Any
 
 import pytest
 
-from pyqueue_sql import AsyncQueue, Message, Queue
+from pyqueue_sql import AsyncQueue, Message, Queue, Refused
 from pyqueue_sql.worker import AsyncContext, Context, Handlers, Lost, Move, Reject, Retry, Snooze
+from pyqueue_sql.worker.board import Board
 from pyqueue_sql.worker.context import Connections, Stopping
-from pyqueue_sql.worker.delivery import Delivery, Settlement
+from pyqueue_sql.worker.delivery import ACK, Delivery, Settlement
+from pyqueue_sql.worker.finishing import Finisher
 from pyqueue_sql.worker.running import run_async
 from pyqueue_sql.worker.settling import settle
 from tests.worker.helpers import PATIENCE_SECONDS, until
@@ -455,8 +458,11 @@ def test_bytes(queue: Session, workers: Workers) -> None:
         seen.append(content)
 
     queue.push_bytes("files", "a", b"\x00\xff")
+    queue.push("files", "b", "no bytes")
     workers.drain(handlers)
     assert seen == [b"\x00\xff"]
+    [dead] = queue.peek("files.dead")
+    assert [one["error"] for one in dead.errors] == ["payload: bytes are wanted, not JSON"]
 
 
 def test_what_is_pushed_in_a_transaction_is_pushed_once(queue: Session, workers: Workers) -> None:
@@ -513,3 +519,81 @@ def test_a_transaction_is_undone_where_the_message_was_lost(queue: Session, work
     workers.drain(handlers)
     assert lost == [True]
     assert queue.peek("next") == []
+
+
+def test_so_is_that_of_a_coroutine(queue: Session, workers: Workers) -> None:
+    handlers, lost = Handlers(), list[bool]()
+
+    @handlers.on("work")
+    async def work(message: Message, context: AsyncContext) -> None:
+        assert message.receipt is not None
+        queue.ack(message.receipt)
+        with pytest.raises(Lost):
+            async with context.transaction() as own:
+                await own.push("next", "a")
+        lost.append(True)
+
+    queue.push("work", "a")
+    workers.drain(handlers)
+    assert lost == [True]
+    assert queue.peek("next") == []
+
+
+@pytest.mark.servers("postgresql")
+@pytest.mark.parametrize("is_async", [False, True])
+def test_a_transaction_that_fails_as_it_commits_is_a_failed_attempt(
+    queue: Session, workers: Workers, is_async: bool
+) -> None:
+    queue.execute("create table once (number int unique deferrable initially deferred)")
+    queue.define("work", backoff_seconds=3000)
+    handlers, insert = Handlers(), "insert into once values (1), (1)"
+
+    def function(_: Message, context: Context) -> None:
+        with context.transaction() as own:
+            own.connection.execute(insert)
+
+    async def coroutine(_: Message, context: AsyncContext) -> None:
+        async with context.transaction() as own:
+            await own.connection.execute(insert)
+
+    handlers.on("work")(coroutine if is_async else function)
+    queue.push("work", "a")
+    workers.drain(handlers)
+    [message] = queue.peek("work")
+    assert (message.state, message.attempts) == ("scheduled", 1)
+    assert "UniqueViolation" in message.errors[0]["error"]
+
+
+def test_what_the_queue_refuses_in_any_case_is_held_no_longer(caplog: pytest.LogCaptureFixture) -> None:
+    """Its hold ends by itself; to ask again and again would be of no use."""
+    handlers, calls = Handlers(), list[str]()
+    handlers.on("work")(lambda _: None)
+
+    class Refusing:
+        def ack_many(self, *_: object, **__: object) -> None:
+            calls.append("ack")
+            assert len(calls) < 10
+            raise Refused("not you")
+
+        def nack_many(self, *_: object, **__: object) -> None:
+            calls.append("nack")
+            assert len(calls) < 10
+            raise Refused("not you")
+
+    async def call(work: Any) -> Any:
+        return work(Refusing())
+
+    def deliveries() -> list[Delivery]:
+        message: Any = SimpleNamespace(kind="work", key="a", attempts=1)
+        return [Delivery(message, handlers["work"], key, 0.0, 0.0, settlement=ACK) for key in "ab"]
+
+    link: Any = SimpleNamespace(call=call)
+    queue: Any = Refusing()
+    board, held = Board(handlers, 1, lambda: None), deliveries()
+    board.add(held)
+    finisher = Finisher(board, link, lambda: None)
+    asyncio.run(finisher.settle(held))
+    assert (board.held, finisher.counts) == ({}, {"refused": 2})
+    assert [message.startswith("refused: ") for message in caplog.messages] == [True, True]
+    calls.clear()
+    assert settle(queue, deliveries()) == []

@@ -159,3 +159,14 @@ def test_transactions_are_read_committed_for_whoever_asks_for_that(harness: Harn
             cursor.execute(ask)
             found.append({value.lower() for _, value in cursor.fetchall()})
     assert found == [{"read-committed"}, {unasked}]
+
+    async def of_coroutines() -> set[str]:
+        connection = await connect_async(url)
+        async with connection.cursor() as cursor:
+            await cursor.execute(ask)
+            level = {value.lower() for _, value in await cursor.fetchall()}
+        if (closing := connection.close()) is not None:
+            await closing
+        return level
+
+    assert asyncio.run(of_coroutines()) == {"read-committed"}

@@ -15,7 +15,16 @@ import pytest
 
 from pyqueue_sql import Message, Outcome, Queue
 from pyqueue_sql.calls.connect import ConnectionFailed
-from pyqueue_sql.worker import AsyncContext, AsyncWorker, Context, Handlers, Worker, engine, processes
+from pyqueue_sql.worker import (
+    AsyncContext,
+    AsyncWorker,
+    Context,
+    Handlers,
+    Reject,
+    Worker,
+    engine,
+    processes,
+)
 from pyqueue_sql.worker.board import Board
 from tests.doctor.logins import Watched, kept, watched
 from tests.faults.proxy import proxy
@@ -30,7 +39,7 @@ from tests.worker.helpers import (
 )
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable, Sequence
+    from collections.abc import AsyncIterator, Callable, Iterable, Sequence
 
     from pyqueue_sql.worker.delivery import Delivery
     from tests.conformance.harness import Session
@@ -259,6 +268,50 @@ def test_one_whose_task_is_cancelled_leaves_no_other(queue: Session, workers: Wo
     assert asyncio.run(run()) == set()
     assert queue.workers() == []
     assert [(one.state, one.attempts) for one in queue.peek("mail")] == [("ready", 0)]
+
+
+def test_what_a_coroutine_left_open_is_closed(queue: Session, workers: Workers) -> None:
+    handlers, kept, closed = Handlers(), list[Any](), list[bool]()
+
+    async def lines() -> AsyncIterator[str]:
+        try:
+            yield "first"
+        finally:
+            await asyncio.sleep(0)
+            closed.append(True)
+
+    @handlers.on("mail")
+    async def work(_: Message) -> None:
+        kept.append(lines())
+        await anext(kept[-1])
+
+    queue.push("mail", "a")
+    workers.drain(handlers)
+    assert closed == [True]
+
+
+def test_it_says_at_its_end_what_became_of_its_messages(
+    queue: Session, workers: Workers, caplog: pytest.LogCaptureFixture
+) -> None:
+    queue.define("mail", backoff_seconds=3000)
+    handlers = Handlers()
+
+    @handlers.on("mail")
+    def work(message: Message) -> Reject | None:
+        if message.key == "fails":
+            raise LookupError
+        return Reject("no") if message.key == "refuses" else None
+
+    queue.push_many("mail", [{"key": key, "payload": None} for key in ("a", "b", "fails", "refuses")])
+    with caplog.at_level(logging.INFO, "pyqueue_sql.worker"):
+        workers.drain(handlers)
+    last = vars(caplog.records[-1])
+    assert caplog.messages[-1] == "stopped"
+    assert {name: last.get(name) for name in ("acked", "retry", "dead")} == {
+        "acked": 2,
+        "retry": 1,
+        "dead": 1,
+    }
 
 
 def test_it_does_not_wait_for_what_takes_no_notice_of_its_end(

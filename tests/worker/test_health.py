@@ -16,7 +16,7 @@ import pytest
 from pyqueue_sql import Message
 from pyqueue_sql.worker import Handlers, Worker, health, keeping
 from pyqueue_sql.worker.logs import TextFormatter
-from tests.worker.helpers import until
+from tests.worker.helpers import PATIENCE_SECONDS, until
 from tests.worker.test_upkeep import logged
 
 if TYPE_CHECKING:
@@ -117,6 +117,21 @@ def test_what_is_no_request_is_nothing_to_report(caplog: pytest.LogCaptureFixtur
     found = asyncio.run(run())
     assert [one[:12] for one in found] == [b"", b"HTTP/1.1 200", b""]
     assert caplog.messages == []
+
+
+def test_who_asks_nothing_is_not_listened_to_for_ever(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(health, "READ_SECONDS", 0.05)
+
+    async def run() -> bytes:
+        async with health.serve("127.0.0.1:0", lambda: {"status": "ok"}) as port:
+            reader, writer = await asyncio.open_connection("127.0.0.1", port)
+            writer.write(b"GET /live HTTP/1.1\r\n")
+            async with asyncio.timeout(PATIENCE_SECONDS):
+                found = await reader.read()
+            writer.close()
+            return found
+
+    assert asyncio.run(run()) == b""
 
 
 def test_one_whose_address_is_taken_leaves_no_thread(harness: Harness) -> None:
