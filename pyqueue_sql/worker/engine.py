@@ -187,7 +187,6 @@ class Engine:
         # what is held has the grace; for a server that is asked for more and says nothing there is less time
         await asyncio.wait({taking}, timeout=GIVE_UP_SECONDS)
         while self._board.held:
-            self._finisher.note()
             await asyncio.sleep(0.01)
 
     async def _end(self, tasks: list[asyncio.Task[None]]) -> None:
