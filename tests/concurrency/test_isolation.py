@@ -336,6 +336,87 @@ def test_a_push_onto_what_has_come_after_a_snapshot_changes_it(
 
 
 @pytest.mark.servers("mariadb", "mysql")
+@pytest.mark.parametrize("way", ["plain", "one by one", "single"])
+def test_what_is_put_in_where_another_ended_after_a_snapshot_has_all_that_follows(
+    harness: Harness, queue: Session, way: str
+) -> None:
+    """To PostgreSQL its key is taken until the transaction ends."""
+    queue.semaphore("s", 1)
+    for level in harness.snapshot_levels:
+        kind = f"mail {level}"
+        queue.define(kind, log_seconds=1000, filter_index=True)
+        queue.group(f"group {level}", "next", members=1)
+        queue.push(kind, "a", {"n": "old"})
+        session = with_snapshot(harness, level)
+        queue.pop(kind)
+        more: dict[str, Any] = {"group": f"group {level}", "semaphores": ["s"]}
+        message = {"key": "a", "payload": {"n": "new"}, **more}
+
+        def put(one: Session, kind: str = kind, message: dict[str, Any] = message, more: Any = more) -> Any:
+            if way == "single":
+                return [one.push(kind, "a", {"n": "new"}, **more)]
+            return one.push_many(kind, [message | ({"attempts": 1} if way == "one by one" else {})])
+
+        answers, _ = committed(harness, session, put)
+        assert [answer.outcome for answer in answers] == ["created"]
+        [receipt] = receipts(queue.reserve(kind, where={"n": "new"}))
+        queue.ack(receipt)
+        assert keys(queue.reserve("next", None, 10)) == [f"group {level}"], "it was a member"
+        queue.purge("next")
+        found = queue.read(kind, f"reader {level}", 10)
+        assert [event.payload for event in found] == [{"n": "old"}, {"n": "new"}]
+        queue.ack_many(receipts(queue.reserve("next", None, 10)))
+
+
+@pytest.mark.servers("mariadb", "mysql")
+@pytest.mark.parametrize("way", ["many", "single", "publish"])
+def test_what_replaces_what_has_come_after_a_snapshot_is_found_and_logged(
+    harness: Harness, queue: Session, way: str
+) -> None:
+    """PostgreSQL raises a serialization failure there."""
+    for level in harness.snapshot_levels:
+        kind = f"mail {level}"
+        queue.define(kind, log_seconds=1000, filter_index=True)
+        queue.subscribe(f"news.{level.partition(' ')[0]}", kind)
+        queue.push(kind, "a", {"n": "old"})
+        session = with_snapshot(harness, level)
+        queue.pop(kind)
+        queue.push(kind, "a", {"n": "newer"})
+
+        def put(one: Session, kind: str = kind, level: str = level) -> Any:
+            if way == "many":
+                return one.push_many(kind, [{"key": "a", "payload": {"n": "newest"}}], on_duplicate="replace")
+            if way == "publish":
+                topic = f"news.{level.partition(' ')[0]}"
+                return one.publish(topic, "a", {"n": "newest"}, on_duplicate="replace")
+            return [one.push(kind, "a", {"n": "newest"}, on_duplicate="replace")]
+
+        answers, _ = committed(harness, session, put)
+        assert [answer.outcome for answer in answers] == ["replaced"]
+        assert len(queue.reserve(kind, where={"n": "newest"})) == 1
+        found = queue.read(kind, f"reader {level}", 10)
+        assert [event.payload for event in found] == [{"n": "old"}, {"n": "newer"}, {"n": "newest"}]
+
+
+@pytest.mark.servers("mariadb", "mysql")
+def test_what_is_published_where_another_ended_after_a_snapshot_is_created(
+    harness: Harness, queue: Session
+) -> None:
+    for level in harness.snapshot_levels:
+        kind = f"mail {level}"
+        queue.define(kind, log_seconds=1000)
+        queue.subscribe("news", kind)
+        queue.push(kind, "a", "old")
+        session = with_snapshot(harness, level)
+        queue.pop(kind)
+        answers, _ = committed(harness, session, lambda one: one.publish("news", "a", "new"))
+        queue.unsubscribe("news", kind)
+        assert [answer.outcome for answer in answers] == ["created"]
+        found = queue.read(kind, f"reader {level}", 10)
+        assert [(event.topic, event.payload) for event in found] == [(None, "old"), ("news", "new")]
+
+
+@pytest.mark.servers("mariadb", "mysql")
 def test_an_index_of_filters_that_is_made_has_what_has_changed_since_the_snapshot(
     harness: Harness, queue: Session
 ) -> None:

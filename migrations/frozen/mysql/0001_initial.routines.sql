@@ -1111,33 +1111,34 @@ drop procedure if exists _queue_put_onto;
 create procedure _queue_put_onto(in in_kind text character set utf8mb4 collate /*!80017 utf8mb4_0900_bin *//*M!100600 utf8mb4_nopad_bin */, in in_key text character set utf8mb4 collate /*!80017 utf8mb4_0900_bin *//*M!100600 utf8mb4_nopad_bin */,
     in in_payload longtext character set utf8mb4, in in_payload_bytes longblob,
     in in_headers longtext character set utf8mb4, in in_now bigint, in in_scheduled_at bigint,
-    in in_on_duplicate varchar(20) character set utf8mb4, out out_outcome varchar(10) character set utf8mb4)
+    in in_on_duplicate varchar(20) character set utf8mb4, out out_entry bigint,
+    out out_outcome varchar(10) character set utf8mb4)
     comment 'A push onto a key that is taken.
 in_on_duplicate: replace (content and time), keep_time (content only) or push_back (time only); content is the payload
 with its headers. The other parameters are as in _queue_put.
 Result: replaced; held, where somebody holds the message: the newest is kept beside it and delivered once the present
-delivery is done; NULL where the message has gone.
+delivery is done; NULL where the message has gone. out_entry: the message.
 Locks: the message.
 differs: the result is out_outcome.'
 begin
     declare v_content boolean default in_on_duplicate in ('replace', 'keep_time');
     declare v_time boolean default in_on_duplicate in ('replace', 'push_back');
-    declare v_seen, v_entry, v_reserved_at, v_scheduled_at, v_pending_at, v_at, v_ready_at bigint;
+    declare v_seen, v_reserved_at, v_scheduled_at, v_pending_at, v_at, v_ready_at bigint;
     declare v_rank int;
     declare v_newer, v_placed, v_guarded boolean;
     declare continue handler for not found begin end;
     -- by its entry, since who locks the key first waits crosswise with an ack; by its key where an old snapshot has
     -- another entry
     select q.entry into v_seen from delayed_queue q where q.p_kind = in_kind and q.p_key = in_key;
-    select q.entry into v_entry from delayed_queue q where q.entry = v_seen for update;
-    if v_entry is null then
-        select q.entry into v_entry from delayed_queue q where q.p_kind = in_kind and q.p_key = in_key for update;
+    select q.entry into out_entry from delayed_queue q where q.entry = v_seen for update;
+    if out_entry is null then
+        select q.entry into out_entry from delayed_queue q where q.p_kind = in_kind and q.p_key = in_key for update;
     end if;
     select q.reserved_at, q.scheduled_at, q.pending_at, q.pending_payload is not null or q.pending_bytes is not null,
         q.order_waits is not true, q.semaphores is not null, q.ready_rank, q.ready_at
     into v_reserved_at, v_scheduled_at, v_pending_at, v_newer, v_placed, v_guarded, v_rank, v_ready_at
-    from delayed_queue q where q.entry = v_entry for update;
-    if v_entry is null then
+    from delayed_queue q where q.entry = out_entry for update;
+    if out_entry is null then
         set out_outcome = null;
     elseif v_reserved_at is not null and v_scheduled_at > in_now then
         update delayed_queue q
@@ -1146,13 +1147,13 @@ begin
             q.pending_bytes = case when v_content then in_payload_bytes else q.pending_bytes end,
             q.pending_headers = case when v_content then in_headers else q.pending_headers end,
             q.pending_at = case when v_time then in_scheduled_at else q.pending_at end
-        where q.entry = v_entry;
+        where q.entry = out_entry;
         set out_outcome = 'held';
     else
         -- a reserve locks the place first and then the row: the victim of a deadlock is to be a read, for MariaDB calls
         -- no handler where an update is one
         select q.entry into v_seen from delayed_queue q force index (delayed_queue_ready)
-        where q.ready_kind = in_kind and q.ready_rank = v_rank and q.ready_at = v_ready_at and q.entry = v_entry
+        where q.ready_kind = in_kind and q.ready_rank = v_rank and q.ready_at = v_ready_at and q.entry = out_entry
         for update;
         -- what nobody holds changes at once; an expired hold ends here, so that its late ack can't remove what is new
         set v_at = case when v_time then in_scheduled_at when v_reserved_at is null then v_scheduled_at
@@ -1172,9 +1173,9 @@ begin
             -- a message that was sent to wait after its hold has its secret still
             q.attempts = if(q.secret is null, q.attempts, 0),
             q.reserved_at = null, q.reserved_by = null, q.secret = null
-        where q.entry = v_entry;
+        where q.entry = out_entry;
         if v_guarded then
-            call _queue_line_up(json_array(v_entry + 0));
+            call _queue_line_up(json_array(out_entry + 0));
         end if;
         set out_outcome = 'replaced';
     end if;
@@ -1231,7 +1232,7 @@ begin
                 leave put;
             elseif v_seen is not null then
                 call _queue_put_onto(in_kind, in_key, in_payload, in_payload_bytes, in_headers, in_now, in_scheduled_at,
-                    in_on_duplicate, out_outcome);
+                    in_on_duplicate, v_seen, out_outcome);
                 if out_outcome is not null then
                     leave put;
                 end if;
@@ -1258,7 +1259,7 @@ begin
             leave put;
         elseif in_on_duplicate <> 'ignore' then
             call _queue_put_onto(in_kind, in_key, in_payload, in_payload_bytes, in_headers, in_now, in_scheduled_at,
-                in_on_duplicate, out_outcome);
+                in_on_duplicate, v_seen, out_outcome);
         end if;
         set out_scheduled_at = null;
         select q.scheduled_at into out_scheduled_at from delayed_queue q
@@ -1277,10 +1278,11 @@ begin
             set out_scheduled_at = null, out_outcome = 'ignored';
         end if;
     elseif out_outcome in ('replaced', 'held') then
+        -- by its entry: an old snapshot has another one of that key, too, and finds that
         select q.entry, q.scheduled_at, k.filter_index, k.log_seconds > 0 and in_on_duplicate <> 'push_back'
         into out_entry, out_scheduled_at, v_filter, v_logs
         from delayed_queue q left join queue_kind k on k.p_kind = q.p_kind
-        where q.p_kind = in_kind and q.p_key = in_key;
+        where q.entry = v_seen;
     end if;
     if v_filter and not v_many and out_outcome in ('created', 'replaced') then
         call _queue_index(json_array(out_entry + 0));
@@ -1357,7 +1359,8 @@ create procedure _queue_push_plain(in in_kind text character set utf8mb4 collate
     in in_now bigint, in in_scheduled_at bigint, in in_priority smallint, in in_headers longtext character set utf8mb4,
     in in_attempts int, in in_max_attempts int, in in_since bigint, in in_route longtext character set utf8mb4,
     in in_order varchar(200) character set utf8mb4 collate /*!80017 utf8mb4_0900_bin *//*M!100600 utf8mb4_nopad_bin */, in in_semaphores longtext character set utf8mb4,
-    out out_follows boolean, out out_outcomes longtext character set ascii)
+    out out_follows boolean, out out_entries longtext character set ascii,
+    out out_outcomes longtext character set ascii)
     comment 'queue_push_many for messages that are a key and a payload each, perhaps with a time, a priority, headers,
 attempts, a group and an order key or a semaphore of their own, in a few statements for all of them; taken keys are left
 alone. Payload and headers must be small beside sort_buffer_size: MySQL sorts them with the key, and fails where it
@@ -1366,12 +1369,13 @@ in_kind, in_messages: those of queue_push_many, an array. in_now: the time of th
 The other parameters are the columns, of all messages that don''t say otherwise.
 out_follows: whether one has a group, an order key or a semaphore of its own, to which _queue_push_batch sees;
 NULL: none.
+out_entries: the numbers of those that are put in, 19 digits a message, in their order.
 out_outcomes: a letter a message, in their order: c for created, i for ignored; NULL where one of them is something
 else, or has what may be wrong, which is left to that, too.
 Locks: keys are put in in their order; a key that is there already is seen without a lock, as in _queue_put.
 differs: on PostgreSQL it is a part of _queue_push_batch.'
 begin
-    declare v_list, v_entries, v_own longtext character set ascii;
+    declare v_list, v_own longtext character set ascii;
     declare v_odd, v_more int;
     declare v_turns boolean default false;
     declare v_shift bigint;
@@ -1387,7 +1391,7 @@ begin
             p_key varchar(201) character set utf8mb4 path '$.key', payload json path '$.payload')) j
             limit 1000000000) m;
     -- regexp_replace took longer than all the rest
-    set v_entries = replace(replace(replace(replace(v_list, '[', ''), '"', ''), ',', ''), ' ', '');
+    set out_entries = replace(replace(replace(replace(v_list, '[', ''), '"', ''), ',', ''), ' ', '');
     if v_odd = 0 and v_more > 0 then
         -- the times and the priorities
         /*M!100600 set statement group_concat_max_len = 1000000000 for */ select replace(replace(replace(replace(json_arrayagg(m.own), '[', ''), '"', ''), ',', ''), ' ', ''),
@@ -1432,7 +1436,7 @@ begin
         insert into delayed_queue (entry, p_kind, p_key, payload, headers, priority, scheduled_at,
             scheduled_at_initially, created_at, attempts, max_attempts, ready_rank, ready_at, due_at, route, order_key,
             semaphores)
-        select cast(substr(v_entries, 19 * r.place - 18, 19) as signed), in_kind, r.p_key, r.payload,
+        select cast(substr(out_entries, 19 * r.place - 18, 19) as signed), in_kind, r.p_key, r.payload,
             coalesce(json_extract(r.headers, '$'), in_headers), r.priority, r.at, r.at, in_now, in_attempts,
             coalesce(r.max_attempts, in_max_attempts), if(r.at <= in_now and in_semaphores is null, -r.priority, null),
             if(r.at <= in_now and in_semaphores is null, r.at, null), if(r.at > in_now, r.at, null), in_route, in_order,
@@ -1460,7 +1464,7 @@ begin
             /*M!100600 set statement sql_safe_updates = 0 for */ update json_table(in_messages, '$[*]' columns (place for ordinality,
                 order_key varchar(200) character set utf8mb4 collate /*!80017 utf8mb4_0900_bin *//*M!100600 utf8mb4_nopad_bin */ path '$.order_key', semaphores json path '$.semaphores')) j
                 straight_join delayed_queue q force index (primary)
-                    on q.entry = cast(substr(v_entries, 19 * j.place - 18, 19) as signed)
+                    on q.entry = cast(substr(out_entries, 19 * j.place - 18, 19) as signed)
             set q.order_key = coalesce(j.order_key, in_order),
                 q.semaphores = coalesce(json_extract(j.semaphores, '$'), in_semaphores);
         end if;
@@ -1498,11 +1502,12 @@ drop procedure if exists _queue_push_each;
 --;
 create procedure _queue_push_each(in in_kind text character set utf8mb4 collate /*!80017 utf8mb4_0900_bin *//*M!100600 utf8mb4_nopad_bin */, in in_messages longtext character set utf8mb4,
     in in_options longtext character set utf8mb4, in in_now bigint, in in_since bigint, in in_locked bigint,
-    inout out_outcomes longtext character set ascii)
+    inout out_entries longtext character set ascii, inout out_outcomes longtext character set ascii)
     comment 'Puts messages of a batch in one by one, in the order of their keys.
 in_since: see _queue_put. in_locked: the last entry of those that are locked, see _queue_lock_keys; NULL: none changes.
-out_outcomes: before the call, a letter a message, and those that are i are put in; NULL: all of them. The other
-parameters, the result, the errors and the locks are those of _queue_push_batch.
+out_entries: see _queue_push_plain; those of messages that change, too. out_outcomes: before the call, a letter a
+message, and those that are i are put in; NULL: all of them. The other parameters, the result, the errors and the locks
+are those of _queue_push_batch.
 differs: on PostgreSQL it is a part of _queue_push_batch.'
 begin
     declare v_shift, v_at, v_default_at, v_put_at, v_entry, v_new bigint;
@@ -1536,7 +1541,8 @@ begin
     call _queue_push_options(in_options, in_now, v_default_at, v_default_priority, v_default_headers,
         v_default_attempts, v_default_max_attempts, v_default_on_duplicate, v_default_route, v_default_order,
         v_default_semaphores);
-    set out_outcomes = coalesce(out_outcomes, repeat('i', json_length(in_messages)));
+    set out_outcomes = coalesce(out_outcomes, repeat('i', json_length(in_messages))),
+        out_entries = coalesce(out_entries, repeat('0', 19 * json_length(in_messages)));
     call _queue_epoch(v_shift);
     open c; begin declare v_over boolean default false; each_c: loop
     begin declare continue handler for not found set v_over = true; fetch c into v_place, v_new, v_message, v_payload, v_key, v_plain; end;
@@ -1562,6 +1568,9 @@ begin
             v_outcome);
         set out_outcomes = insert(out_outcomes, v_place, 1, convert(left(v_outcome, 1) using ascii)),
             v_before = v_key;
+        if v_outcome in ('created', 'replaced') then
+            set out_entries = insert(out_entries, 19 * v_place - 18, 19, convert(lpad(v_new, 19, '0') using ascii));
+        end if;
     end loop; end; close c;
 end;
 --;
@@ -1580,6 +1589,7 @@ begin
     declare v_since, v_at, v_locked, v_place bigint;
     declare v_follows, v_filter, v_logs, v_draining, v_restricted boolean default false;
     declare v_headers, v_shape, v_route, v_semaphores, v_payload, v_list, v_created longtext character set utf8mb4;
+    declare v_entries longtext character set ascii;
     declare v_priority smallint;
     declare v_order varchar(200) character set utf8mb4 collate /*!80017 utf8mb4_0900_bin *//*M!100600 utf8mb4_nopad_bin */;
     declare v_attempts, v_max_attempts int;
@@ -1613,31 +1623,29 @@ begin
     end if;
     if json_depth(in_messages) <= 33 then
         call _queue_push_plain(in_kind, in_messages, in_now, v_at, v_priority, v_headers, v_attempts, v_max_attempts,
-            v_since, v_route, v_order, v_semaphores, v_follows, out_outcomes);
+            v_since, v_route, v_order, v_semaphores, v_follows, v_entries, out_outcomes);
     end if;
     if out_outcomes is null and v_locked is null and json_contains_path(in_messages, 'one', '$[*].on_duplicate') then
         call _queue_lock_keys(in_kind, in_messages, v_locked);
     end if;
     if out_outcomes is null or v_on_duplicate <> 'ignore' and locate('i', out_outcomes) > 0 then
-        call _queue_push_each(in_kind, in_messages, in_options, in_now, v_since, v_locked, out_outcomes);
+        call _queue_push_each(in_kind, in_messages, in_options, in_now, v_since, v_locked, v_entries, out_outcomes);
         set v_follows = json_contains_path(in_messages, 'one', '$[*].group', '$[*].order_key', '$[*].semaphores');
     end if;
     set v_follows = v_follows or json_contains_path(in_options, 'one', '$.group', '$.order_key', '$.semaphores');
     set v_filter = v_filter or locate('r', out_outcomes) > 0; -- who had to wait asks anew
-    if v_follows or v_filter or v_logs then
+    if v_follows or v_filter or v_logs then -- not by their keys, of which an old snapshot may have others
         /*M!100600 set statement group_concat_max_len = 1000000000 for */ select json_arrayagg(json_array(s.entry + 0, s.event, s.group_name)),
             json_arrayagg(if(s.event = 'pushed', s.entry + 0, null)) into v_list, v_created
         from (
-            select q.entry, case when substr(out_outcomes, r.place, 1) = 'c' then 'pushed'
+            select cast(substr(v_entries, 19 * r.place - 18, 19) as signed) as entry,
+                case when substr(out_outcomes, r.place, 1) = 'c' then 'pushed'
                 when coalesce(r.on_duplicate, v_on_duplicate) <> 'push_back' then 'replaced' end as event,
                 if(substr(out_outcomes, r.place, 1) = 'c', if(r.own_group, r.group_name,
                     left(json_value(in_options, '$.group'), 100)), null) as group_name
             from json_table(in_messages, '$[*]' columns (place for ordinality,
-                p_key varchar(200) character set utf8mb4 collate /*!80017 utf8mb4_0900_bin *//*M!100600 utf8mb4_nopad_bin */ path '$.key', group_name varchar(100) character set utf8mb4 collate /*!80017 utf8mb4_0900_bin *//*M!100600 utf8mb4_nopad_bin */ path '$.group',
-                own_group int exists path '$.group',
+                group_name varchar(100) character set utf8mb4 collate /*!80017 utf8mb4_0900_bin *//*M!100600 utf8mb4_nopad_bin */ path '$.group', own_group int exists path '$.group',
                 on_duplicate varchar(20) character set utf8mb4 path '$.on_duplicate')) r
-                straight_join delayed_queue q force index (delayed_queue_key) on q.p_kind = in_kind
-                    and q.p_key = r.p_key
             where substr(out_outcomes, r.place, 1) in ('c', 'r')
             order by r.place limit 1000000000) s;
     end if;
@@ -6190,7 +6198,7 @@ create procedure _queue_publish(in in_list longtext character set utf8mb4, in in
     comment 'queue_publish without its transaction and its checks.
 in_list: the kinds, see _queue_subscribed. in_now: the time of the call. The other parameters and the locks are those of
 queue_publish.
-out_answer: a JSON array of arrays: kind, scheduled_at, outcome.
+out_answer: a JSON array of arrays: kind, scheduled_at, outcome, and the entry where it is created or replaced.
 differs: on PostgreSQL it is a part of queue_publish.'
 begin
     declare v_at, v_one_at, v_entry, v_since bigint;
@@ -6226,13 +6234,16 @@ begin
         where q.entry is null or @pyqueue_own is not true
         on duplicate key update entry = delayed_queue.entry;
         -- looked at, as in _queue_put
-        /*M!100600 set statement group_concat_max_len = 1000000000 for */ select json_arrayagg(json_array(s.p_kind, s.scheduled_at, s.outcome)) into out_answer
+        /*M!100600 set statement group_concat_max_len = 1000000000 for */ select json_arrayagg(json_array(s.p_kind, s.scheduled_at, s.outcome, s.entry)) into out_answer
         from (
-            select j.p_kind, q.scheduled_at, if(q.entry = j.entry, 'created', 'ignored') as outcome
+            select j.p_kind, coalesce(n.scheduled_at, q.scheduled_at) as scheduled_at,
+                if(n.entry is null, 'ignored', 'created') as outcome, j.entry
             from json_table(in_list, '$[*]'
                 columns (place for ordinality, entry bigint path '$[0]',
                 p_kind varchar(100) character set utf8mb4 collate /*!80017 utf8mb4_0900_bin *//*M!100600 utf8mb4_nopad_bin */ path '$[1]')) j
-                left join delayed_queue q force index (delayed_queue_key) on q.p_kind = j.p_kind and q.p_key = in_key
+                left join delayed_queue n force index (primary) on n.entry = j.entry
+                left join delayed_queue q force index (delayed_queue_key)
+                    on q.p_kind = if(n.entry is null, j.p_kind, null) and q.p_key = in_key
             order by j.place limit 1000000000) s;
     else
         /*M!100600 set statement group_concat_max_len = 1000000000 for */ select json_arrayagg(json_array(q.entry)) into v_taken
@@ -6249,7 +6260,8 @@ begin
             if v_outcome in ('created', 'replaced') then
                 call _queue_index(json_array(v_entry + 0));
             end if;
-            set out_answer = json_array_append(out_answer, '$', json_array(v_kind, v_one_at + 0, v_outcome));
+            set out_answer = json_array_append(out_answer, '$', json_array(v_kind, v_one_at + 0, v_outcome,
+                v_entry + 0));
         end loop; end; close c;
     end if;
 end;
@@ -6409,12 +6421,9 @@ begin
         if v_logs then
             /*M!100600 set statement group_concat_max_len = 1000000000 for */ select json_arrayagg(json_array(s.entry + 0, s.event)) into v_list
             from (
-                select q.entry, if(j.outcome = 'created', 'pushed', 'replaced') as event
+                select j.entry, if(j.outcome = 'created', 'pushed', 'replaced') as event
                 from json_table(v_answer, '$[*]' columns (place for ordinality,
-                    p_kind varchar(100) character set utf8mb4 collate /*!80017 utf8mb4_0900_bin *//*M!100600 utf8mb4_nopad_bin */ path '$[0]',
-                    outcome varchar(10) character set utf8mb4 path '$[2]')) j
-                    straight_join delayed_queue q force index (delayed_queue_key) on q.p_kind = j.p_kind
-                        and q.p_key = v_key
+                    outcome varchar(10) character set utf8mb4 path '$[2]', entry bigint path '$[3]')) j
                 where j.outcome = 'created' or j.outcome = 'replaced'
                     and json_value(in_options, '$.on_duplicate') in ('replace', 'keep_time')
                 order by j.outcome, j.place limit 1000000000) s;

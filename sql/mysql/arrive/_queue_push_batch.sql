@@ -11,6 +11,7 @@ begin
     declare v_since, v_at, v_locked, v_place bigint;
     declare v_follows, v_filter, v_logs, v_draining, v_restricted boolean default false;
     declare v_headers, v_shape, v_route, v_semaphores, v_payload, v_list, v_created longtext character set utf8mb4;
+    declare v_entries longtext character set ascii;
     declare v_priority smallint;
     declare v_order varchar(200) collate exact;
     declare v_attempts, v_max_attempts int;
@@ -42,31 +43,29 @@ begin
     end if;
     if json_depth(in_messages) <= 33 then
         call _queue_push_plain(in_kind, in_messages, in_now, v_at, v_priority, v_headers, v_attempts, v_max_attempts,
-            v_since, v_route, v_order, v_semaphores, v_follows, out_outcomes);
+            v_since, v_route, v_order, v_semaphores, v_follows, v_entries, out_outcomes);
     end if;
     if out_outcomes is null and v_locked is null and json_contains_path(in_messages, 'one', '$[*].on_duplicate') then
         call _queue_lock_keys(in_kind, in_messages, v_locked);
     end if;
     if out_outcomes is null or v_on_duplicate <> 'ignore' and locate('i', out_outcomes) > 0 then
-        call _queue_push_each(in_kind, in_messages, in_options, in_now, v_since, v_locked, out_outcomes);
+        call _queue_push_each(in_kind, in_messages, in_options, in_now, v_since, v_locked, v_entries, out_outcomes);
         set v_follows = json_contains_path(in_messages, 'one', '$[*].group', '$[*].order_key', '$[*].semaphores');
     end if;
     set v_follows = v_follows or json_contains_path(in_options, 'one', '$.group', '$.order_key', '$.semaphores');
     set v_filter = v_filter or locate('r', out_outcomes) > 0; -- who had to wait asks anew
-    if v_follows or v_filter or v_logs then
+    if v_follows or v_filter or v_logs then -- not by their keys, of which an old snapshot may have others
         select json_arrayagg(json_array(s.entry + 0, s.event, s.group_name)),
             json_arrayagg(if(s.event = 'pushed', s.entry + 0, null)) into v_list, v_created
         from (
-            select q.entry, case when substr(out_outcomes, r.place, 1) = 'c' then 'pushed'
+            select cast(substr(v_entries, 19 * r.place - 18, 19) as signed) as entry,
+                case when substr(out_outcomes, r.place, 1) = 'c' then 'pushed'
                 when coalesce(r.on_duplicate, v_on_duplicate) <> 'push_back' then 'replaced' end as event,
                 if(substr(out_outcomes, r.place, 1) = 'c', if(r.own_group, r.group_name,
                     left(json_value(in_options, '$.group'), 100)), null) as group_name
             from json_table(in_messages, '$[*]' columns (place for ordinality,
-                p_key varchar(200) collate exact path '$.key', group_name varchar(100) collate exact path '$.group',
-                own_group int exists path '$.group',
+                group_name varchar(100) collate exact path '$.group', own_group int exists path '$.group',
                 on_duplicate varchar(20) character set utf8mb4 path '$.on_duplicate')) r
-                straight_join delayed_queue q force index (delayed_queue_key) on q.p_kind = in_kind
-                    and q.p_key = r.p_key
             where substr(out_outcomes, r.place, 1) in ('c', 'r')
             order by r.place limit 1000000000) s;
     end if;

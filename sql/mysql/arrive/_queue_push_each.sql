@@ -1,11 +1,12 @@
 -- calls: _queue_epoch, _queue_lock_keys, _queue_message, _queue_push_options, _queue_put
 create procedure _queue_push_each(in in_kind text collate exact, in in_messages longtext character set utf8mb4,
     in in_options longtext character set utf8mb4, in in_now bigint, in in_since bigint, in in_locked bigint,
-    inout out_outcomes longtext character set ascii)
+    inout out_entries longtext character set ascii, inout out_outcomes longtext character set ascii)
     comment 'Puts messages of a batch in one by one, in the order of their keys.
 in_since: see _queue_put. in_locked: the last entry of those that are locked, see _queue_lock_keys; NULL: none changes.
-out_outcomes: before the call, a letter a message, and those that are i are put in; NULL: all of them. The other
-parameters, the result, the errors and the locks are those of _queue_push_batch.
+out_entries: see _queue_push_plain; those of messages that change, too. out_outcomes: before the call, a letter a
+message, and those that are i are put in; NULL: all of them. The other parameters, the result, the errors and the locks
+are those of _queue_push_batch.
 differs: on PostgreSQL it is a part of _queue_push_batch.'
 begin
     declare v_shift, v_at, v_default_at, v_put_at, v_entry, v_new bigint;
@@ -39,7 +40,8 @@ begin
     call _queue_push_options(in_options, in_now, v_default_at, v_default_priority, v_default_headers,
         v_default_attempts, v_default_max_attempts, v_default_on_duplicate, v_default_route, v_default_order,
         v_default_semaphores);
-    set out_outcomes = coalesce(out_outcomes, repeat('i', json_length(in_messages)));
+    set out_outcomes = coalesce(out_outcomes, repeat('i', json_length(in_messages))),
+        out_entries = coalesce(out_entries, repeat('0', 19 * json_length(in_messages)));
     call _queue_epoch(v_shift);
     for each c into v_place, v_new, v_message, v_payload, v_key, v_plain do
         if v_plain then
@@ -63,5 +65,8 @@ begin
             v_outcome);
         set out_outcomes = insert(out_outcomes, v_place, 1, convert(left(v_outcome, 1) using ascii)),
             v_before = v_key;
+        if v_outcome in ('created', 'replaced') then
+            set out_entries = insert(out_entries, 19 * v_place - 18, 19, convert(lpad(v_new, 19, '0') using ascii));
+        end if;
     end each;
 end;

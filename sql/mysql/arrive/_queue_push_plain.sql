@@ -4,7 +4,8 @@ create procedure _queue_push_plain(in in_kind text collate exact, in in_messages
     in in_now bigint, in in_scheduled_at bigint, in in_priority smallint, in in_headers longtext character set utf8mb4,
     in in_attempts int, in in_max_attempts int, in in_since bigint, in in_route longtext character set utf8mb4,
     in in_order varchar(200) collate exact, in in_semaphores longtext character set utf8mb4,
-    out out_follows boolean, out out_outcomes longtext character set ascii)
+    out out_follows boolean, out out_entries longtext character set ascii,
+    out out_outcomes longtext character set ascii)
     comment 'queue_push_many for messages that are a key and a payload each, perhaps with a time, a priority, headers,
 attempts, a group and an order key or a semaphore of their own, in a few statements for all of them; taken keys are left
 alone. Payload and headers must be small beside sort_buffer_size: MySQL sorts them with the key, and fails where it
@@ -13,12 +14,13 @@ in_kind, in_messages: those of queue_push_many, an array. in_now: the time of th
 The other parameters are the columns, of all messages that don''t say otherwise.
 out_follows: whether one has a group, an order key or a semaphore of its own, to which _queue_push_batch sees;
 NULL: none.
+out_entries: the numbers of those that are put in, 19 digits a message, in their order.
 out_outcomes: a letter a message, in their order: c for created, i for ignored; NULL where one of them is something
 else, or has what may be wrong, which is left to that, too.
 Locks: keys are put in in their order; a key that is there already is seen without a lock, as in _queue_put.
 differs: on PostgreSQL it is a part of _queue_push_batch.'
 begin
-    declare v_list, v_entries, v_own longtext character set ascii;
+    declare v_list, v_own longtext character set ascii;
     declare v_odd, v_more int;
     declare v_turns boolean default false;
     declare v_shift bigint;
@@ -34,7 +36,7 @@ begin
             p_key varchar(201) character set utf8mb4 path '$.key', payload json path '$.payload')) j
             limit 1000000000) m;
     -- regexp_replace took longer than all the rest
-    set v_entries = replace(replace(replace(replace(v_list, '[', ''), '"', ''), ',', ''), ' ', '');
+    set out_entries = replace(replace(replace(replace(v_list, '[', ''), '"', ''), ',', ''), ' ', '');
     if v_odd = 0 and v_more > 0 then
         -- the times and the priorities
         select replace(replace(replace(replace(json_arrayagg(m.own), '[', ''), '"', ''), ',', ''), ' ', ''),
@@ -79,7 +81,7 @@ begin
         insert into delayed_queue (entry, p_kind, p_key, payload, headers, priority, scheduled_at,
             scheduled_at_initially, created_at, attempts, max_attempts, ready_rank, ready_at, due_at, route, order_key,
             semaphores)
-        select cast(substr(v_entries, 19 * r.place - 18, 19) as signed), in_kind, r.p_key, r.payload,
+        select cast(substr(out_entries, 19 * r.place - 18, 19) as signed), in_kind, r.p_key, r.payload,
             coalesce(json_extract(r.headers, '$'), in_headers), r.priority, r.at, r.at, in_now, in_attempts,
             coalesce(r.max_attempts, in_max_attempts), if(r.at <= in_now and in_semaphores is null, -r.priority, null),
             if(r.at <= in_now and in_semaphores is null, r.at, null), if(r.at > in_now, r.at, null), in_route, in_order,
@@ -107,7 +109,7 @@ begin
             update json_table(in_messages, '$[*]' columns (place for ordinality,
                 order_key varchar(200) collate exact path '$.order_key', semaphores json path '$.semaphores')) j
                 straight_join delayed_queue q force index (primary)
-                    on q.entry = cast(substr(v_entries, 19 * j.place - 18, 19) as signed)
+                    on q.entry = cast(substr(out_entries, 19 * j.place - 18, 19) as signed)
             set q.order_key = coalesce(j.order_key, in_order),
                 q.semaphores = coalesce(json_extract(j.semaphores, '$'), in_semaphores);
         end if;

@@ -47,7 +47,7 @@ begin
                 leave put;
             elseif v_seen is not null then
                 call _queue_put_onto(in_kind, in_key, in_payload, in_payload_bytes, in_headers, in_now, in_scheduled_at,
-                    in_on_duplicate, out_outcome);
+                    in_on_duplicate, v_seen, out_outcome);
                 if out_outcome is not null then
                     leave put;
                 end if;
@@ -74,7 +74,7 @@ begin
             leave put;
         elseif in_on_duplicate <> 'ignore' then
             call _queue_put_onto(in_kind, in_key, in_payload, in_payload_bytes, in_headers, in_now, in_scheduled_at,
-                in_on_duplicate, out_outcome);
+                in_on_duplicate, v_seen, out_outcome);
         end if;
         set out_scheduled_at = null;
         select q.scheduled_at into out_scheduled_at from delayed_queue q
@@ -93,10 +93,11 @@ begin
             set out_scheduled_at = null, out_outcome = 'ignored';
         end if;
     elseif out_outcome in ('replaced', 'held') then
+        -- by its entry: an old snapshot has another one of that key, too, and finds that
         select q.entry, q.scheduled_at, k.filter_index, k.log_seconds > 0 and in_on_duplicate <> 'push_back'
         into out_entry, out_scheduled_at, v_filter, v_logs
         from delayed_queue q left join queue_kind k on k.p_kind = q.p_kind
-        where q.p_kind = in_kind and q.p_key = in_key;
+        where q.entry = v_seen;
     end if;
     if v_filter and not v_many and out_outcome in ('created', 'replaced') then
         call _queue_index(json_array(out_entry + 0));

@@ -6,7 +6,7 @@ create procedure _queue_publish(in in_list longtext character set utf8mb4, in in
     comment 'queue_publish without its transaction and its checks.
 in_list: the kinds, see _queue_subscribed. in_now: the time of the call. The other parameters and the locks are those of
 queue_publish.
-out_answer: a JSON array of arrays: kind, scheduled_at, outcome.
+out_answer: a JSON array of arrays: kind, scheduled_at, outcome, and the entry where it is created or replaced.
 differs: on PostgreSQL it is a part of queue_publish.'
 begin
     declare v_at, v_one_at, v_entry, v_since bigint;
@@ -42,13 +42,16 @@ begin
         where q.entry is null or @pyqueue_own is not true
         on duplicate key update entry = delayed_queue.entry;
         -- looked at, as in _queue_put
-        select json_arrayagg(json_array(s.p_kind, s.scheduled_at, s.outcome)) into out_answer
+        select json_arrayagg(json_array(s.p_kind, s.scheduled_at, s.outcome, s.entry)) into out_answer
         from (
-            select j.p_kind, q.scheduled_at, if(q.entry = j.entry, 'created', 'ignored') as outcome
+            select j.p_kind, coalesce(n.scheduled_at, q.scheduled_at) as scheduled_at,
+                if(n.entry is null, 'ignored', 'created') as outcome, j.entry
             from json_table(in_list, '$[*]'
                 columns (place for ordinality, entry bigint path '$[0]',
                 p_kind varchar(100) collate exact path '$[1]')) j
-                left join delayed_queue q force index (delayed_queue_key) on q.p_kind = j.p_kind and q.p_key = in_key
+                left join delayed_queue n force index (primary) on n.entry = j.entry
+                left join delayed_queue q force index (delayed_queue_key)
+                    on q.p_kind = if(n.entry is null, j.p_kind, null) and q.p_key = in_key
             order by j.place limit 1000000000) s;
     else
         select json_arrayagg(json_array(q.entry)) into v_taken
@@ -63,7 +66,8 @@ begin
             if v_outcome in ('created', 'replaced') then
                 call _queue_index(json_array(v_entry + 0));
             end if;
-            set out_answer = json_array_append(out_answer, '$', json_array(v_kind, v_one_at + 0, v_outcome));
+            set out_answer = json_array_append(out_answer, '$', json_array(v_kind, v_one_at + 0, v_outcome,
+                v_entry + 0));
         end each;
     end if;
 end;

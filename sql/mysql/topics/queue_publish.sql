@@ -67,12 +67,9 @@ begin
         if v_logs then
             select json_arrayagg(json_array(s.entry + 0, s.event)) into v_list
             from (
-                select q.entry, if(j.outcome = 'created', 'pushed', 'replaced') as event
+                select j.entry, if(j.outcome = 'created', 'pushed', 'replaced') as event
                 from json_table(v_answer, '$[*]' columns (place for ordinality,
-                    p_kind varchar(100) collate exact path '$[0]',
-                    outcome varchar(10) character set utf8mb4 path '$[2]')) j
-                    straight_join delayed_queue q force index (delayed_queue_key) on q.p_kind = j.p_kind
-                        and q.p_key = v_key
+                    outcome varchar(10) character set utf8mb4 path '$[2]', entry bigint path '$[3]')) j
                 where j.outcome = 'created' or j.outcome = 'replaced'
                     and json_value(in_options, '$.on_duplicate') in ('replace', 'keep_time')
                 order by j.outcome, j.place limit 1000000000) s;

@@ -242,7 +242,7 @@ def test_the_short_way_takes_what_is_plainly_right_and_nothing_else(queue: Sessi
             batch = f'[{{"key": "z", "payload": 1}}, {{"key": "{number}", "payload": 2, {options}}}]'
             queue.execute(
                 "call _queue_push_plain(%s, %s, %s, %s, 0, null, 0, null, null, null, null, null, @follows,"
-                " @outcomes)",
+                " @entries, @outcomes)",
                 (f"{takes}{number}", batch, clock.now, clock.now),
             )
             assert queue.execute("select left(@outcomes, 2)") == [("cc" if takes else None,)], options
