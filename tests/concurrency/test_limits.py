@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING
 import pytest
 
 from tests.concurrency.checker import SLACK
+from tests.concurrency.overlapping import committed
 from tests.concurrency.test_races import together
 from tests.concurrency.waiting import PATIENCE_S, waiting
 from tests.conformance.steps import receipts
@@ -190,6 +191,20 @@ def test_an_old_snapshot_finds_no_room_that_is_gone(queue: Session, harness: Har
             old.rollback()  # it may have the place locked
         assert queue.stats(kind)[0].reserved == 1
         old.rollback()
+
+
+def test_who_still_has_a_lowered_limit_takes_no_room_from_one_that_was_raised_since(
+    queue: Session, harness: Harness
+) -> None:
+    for level in harness.snapshot_levels:
+        queue.define(level, max_reserved=5)
+        queue.define(level, max_reserved=2)
+        queue.push_many(level, [{"payload": n} for n in range(8)])
+        old = harness.connect(autocommit=False, isolation=level)
+        old.get("none", "a")
+        queue.define(level, max_reserved=5)
+        taken, _ = committed(harness, old, lambda one, level=level: one.reserve(level))
+        assert len(taken) + len(queue.reserve(level, None, 8)) == 5
 
 
 def test_an_extension_and_a_reserve_at_the_same_moment_do_not_both_get_the_place(

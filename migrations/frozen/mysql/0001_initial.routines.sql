@@ -5472,11 +5472,12 @@ in_kind: the kind. in_most: its max_reserved. in_first: the slot to try first, 0
 time of the call.
 Result: a JSON array, of as many as there are.
 While more slots are taken than in_most, because it was lowered, all free ones are locked and counted, so that nobody
-gets one before fewer are taken; those above it that are free are removed.
-Locks: the slots; what others have locked counts as taken. As _queue_slots_free.
+gets one before fewer are taken; those above it that are free are removed, unless it is about to change.
+Locks: the slots; what others have locked counts as taken. As _queue_slots_free. While more are taken, the settings of
+the kind.
 differs: no numbers of claims.'
 begin
-    declare v_low, v_wrap, v_high, v_want, v_last, v_all int;
+    declare v_low, v_wrap, v_high, v_want, v_last, v_all, v_most int;
     declare v_found, v_free longtext character set ascii;
     declare v_over boolean default false;
     set v_low = if(in_first between 1 and in_most, in_first, 1 + floor(rand() * in_most)), v_wrap = v_low - 1,
@@ -5509,12 +5510,14 @@ begin
             leave slots;
         end if;
     end loop;
-    if v_over then
+    if v_over then -- or not any more: what a definition has given since isn't taken away
+        select k.max_reserved into v_most from queue_kind k where k.p_kind = in_kind for update skip locked;
+        set in_most = coalesce(v_most, in_most);
         select count(*) into v_all from queue_slot s where s.p_kind = in_kind; -- what others have locked counts
         set v_all = greatest(least(in_most - v_all + json_length(out_slots), in_max), 0);
         /*M!100600 set statement sql_safe_updates = 0 for */ delete s from json_table(out_slots, '$[*]' columns (slot int path '$')) f
             straight_join queue_slot s force index (primary) on s.p_kind = in_kind and s.slot = f.slot
-        where f.slot > in_most;
+        where f.slot > v_most;
         /*M!100600 set statement group_concat_max_len = 1000000000 for */ select coalesce(json_arrayagg(d.slot), '[]') into out_slots
         from (
             select f.slot from json_table(out_slots, '$[*]' columns (slot int path '$')) f

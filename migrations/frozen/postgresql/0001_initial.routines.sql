@@ -5074,6 +5074,7 @@ declare
     v_free record;
     v_over boolean;
     v_number bigint;
+    v_most integer;
 begin
     if in_max = 1 and in_first between 1 and in_most then -- mostly the slot that the session had last
         perform from queue_slot s where s.p_kind = in_kind and s.slot = in_first for update skip locked;
@@ -5124,12 +5125,14 @@ begin
             exit;
         end if;
     end loop;
-    if v_over then
+    if v_over then -- or not any more: what a definition has given since isn't taken away
+        select k.max_reserved into v_most from queue_kind k where k.p_kind = in_kind for share skip locked;
+        in_most := coalesce(v_most, in_most);
         v_want := greatest(in_most - (
             -- what others have locked counts
             select count(*) from queue_slot s where s.p_kind = in_kind and s.slot <> all (slots)), 0);
-        delete from queue_claim c where c.p_kind = in_kind and c.slot > in_most and c.slot = any (slots);
-        delete from queue_slot s where s.p_kind = in_kind and s.slot > in_most and s.slot = any (slots);
+        delete from queue_claim c where c.p_kind = in_kind and c.slot > v_most and c.slot = any (slots);
+        delete from queue_slot s where s.p_kind = in_kind and s.slot > v_most and s.slot = any (slots);
         select coalesce(array_agg(f.slot), '{}'), coalesce(array_agg(f.number), '{}') into slots, numbers
         from (
             select f.slot, f.number from unnest(slots, numbers) f (slot, number) where f.slot <= in_most
@@ -5143,8 +5146,9 @@ in_kind: the kind. in_most: its max_reserved. in_first: the slot to try first, 0
 time of the call.
 Result: slots, as many as there are, and for each the number of its last claim.
 While more slots are taken than in_most, because it was lowered, all free ones are locked and counted, so that nobody
-gets one before fewer are taken; those above it that are free are removed.
-Locks: the slots; what others have locked counts as taken. As _queue_slots_free.$$;
+gets one before fewer are taken; those above it that are free are removed, unless it is about to change.
+Locks: the slots; what others have locked counts as taken. As _queue_slots_free. While more are taken, the settings of
+the kind, shared.$$;
 --;
 -- changes: queue_bucket
 create or replace function _queue_lease_tokens(in_kind text, in_rate numeric, in_need integer, in_more integer,
