@@ -7,6 +7,7 @@ from typing import Any
 
 import psycopg
 import pytest
+from psycopg.types.json import Jsonb
 
 from pyqueue_sql.testing.clock_postgresql import Clock
 from tests.schema.storage import MOST, SECOND, Session, another, hold, place
@@ -155,6 +156,33 @@ def test_a_delayed_message_is_found_by_a_session_whose_cursor_another_has_passed
     assert session.reserve() == {}
     session.change(marks_at=0)
     assert list(session.reserve()) == ["b"]
+
+
+def test_what_a_filter_finds_due_and_leaves_is_seen_by_who_keeps_a_cursor(
+    session: Session, clock: Clock, database_url: str
+) -> None:
+    session.push("first", headers={"to": "ann"})
+    session.push("late", delay_seconds=1, headers={"to": "ann"})
+    clock.advance(3600)
+    session.slow(clock.now)
+    session.share()
+    with another(session, database_url) as other:
+        assert list(other.reserve(where={"to": "ann"})) == ["first"]
+    session.change(marks_at=0)
+    assert list(session.reserve()) == ["late"]
+
+
+@pytest.mark.parametrize("indexed", [False, True], ids=["scanned", "indexed"])
+def test_what_a_filter_finds_due_with_a_cursor_keeps_its_order(
+    session: Session, clock: Clock, indexed: bool
+) -> None:
+    session.conn.execute("select queue_define('work', %s)", [Jsonb({"filter_index": indexed})])
+    for seconds in (7, 6, 8, 5):
+        session.push(f"after {seconds}", delay_seconds=seconds, headers={"to": "ann"})
+    clock.advance(60)
+    session.slow(clock.now)
+    session.share()
+    assert list(session.reserve(10, where={"to": "ann"})) == [f"after {n}" for n in (5, 6, 7, 8)]
 
 
 def test_a_reserve_that_is_rolled_back_is_found_again(

@@ -36,7 +36,7 @@ begin
                 if v_due is not null then -- as in _queue_promote
                     update delayed_queue q
                     set q.ready_rank = -q.priority, q.due_at = null, q.ready_at = greatest(v_due, if(exists (
-                        select 1 from queue_cursor c where c.p_kind = in_kind), in_now - 1000000, 0))
+                        select 1 from queue_cursor c where c.p_kind = in_kind), in_now - 1000000 + out_number, 0))
                     where q.entry = v_found;
                 end if;
                 set out_entries = json_array_append(out_entries, '$', v_found + 0), out_number = out_number + 1,

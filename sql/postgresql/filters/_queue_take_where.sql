@@ -13,7 +13,8 @@ begin
     end if;
     if v_terms <> '{}' then
         v_found := _queue_find_terms(in_kind.p_kind, in_max, in_now, in_where, v_terms);
-        v_due := array(select q.ctid from delayed_queue q where q.ctid = any (v_found) and q.due_at + 0 is not null);
+        v_due := array(select q.ctid from delayed_queue q where q.ctid = any (v_found) and q.due_at + 0 is not null
+            order by q.due_at + 0, q.entry);
     else
         -- what has come due and is asked for, and as much of it, goes into the line first
         v_due := array(
@@ -31,8 +32,8 @@ begin
     if v_due <> '{}' then
         with u as ( -- as in _queue_promote
             update delayed_queue q
-            set ready_at = greatest(q.due_at, case when slow then in_now - 1000000 else 0 end), due_at = null
-            where q.ctid = any (v_due) returning q.ctid as tid)
+            set ready_at = greatest(q.due_at, case when slow then in_now - 1000000 + t.place else 0 end), due_at = null
+            from unnest(v_due) with ordinality t (tid, place) where q.ctid = t.tid returning q.ctid as tid)
         select array(select f.tid from unnest(v_found) f (tid) where f.tid <> all (v_due)) || array_agg(u.tid)
         into v_found from u;
     end if;

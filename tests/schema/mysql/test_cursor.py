@@ -334,6 +334,40 @@ def test_what_comes_due_with_a_cursor_keeps_its_order(queue: Session, clock: Clo
     assert keys(queue.reserve("mail", None, 10)) == [f"after {seconds}" for seconds in (5, 6, 7, 8)]
 
 
+@pytest.fixture
+def shared(queue: Session, clock: Clock) -> None:
+    """The cursor of another session, which is past the first hour."""
+    clock.advance(3600)
+    fields = json.dumps(made(queue, (0, clock.now)) | {"took": 9000})
+    queue.execute("insert into queue_cursor (id, p_kind, fields) values (1, 'mail', %s)", [fields])
+    clock.advance(-3600)
+
+
+@pytest.mark.usefixtures("shared")
+def test_what_a_filter_finds_due_and_leaves_is_seen_by_who_keeps_a_cursor(
+    queue: Session, clock: Clock
+) -> None:
+    queue.push("mail", "first", headers={"to": "ann"})
+    queue.push("mail", "late", delay_seconds=1, headers={"to": "ann"})
+    clock.advance(3600)
+    assert keys(queue.reserve("mail", where={"to": "ann"})) == ["first"]
+    keep_cursor(queue, (0, clock.now), look=-1)
+    assert keys(queue.reserve("mail")) == ["late"]
+
+
+@pytest.mark.usefixtures("shared")
+@pytest.mark.parametrize("indexed", [False, True], ids=["scanned", "indexed"])
+def test_what_a_filter_finds_due_with_a_cursor_keeps_its_order(
+    queue: Session, clock: Clock, indexed: bool
+) -> None:
+    queue.define("mail", filter_index=indexed)
+    for seconds in (7, 6, 8, 5):
+        queue.push("mail", f"after {seconds}", delay_seconds=seconds, headers={"to": "ann"})
+    clock.advance(3600)
+    found = queue.reserve("mail", None, 10, where={"to": "ann"})
+    assert keys(found) == [f"after {seconds}" for seconds in (5, 6, 7, 8)]
+
+
 @pytest.mark.parametrize("known", ["nothing", "one slow scan", "a cursor"])
 def test_a_machine_that_stood_still_is_not_taken_for_a_slow_scan(
     queue: Session, clock: Clock, known: str
