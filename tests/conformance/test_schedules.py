@@ -345,8 +345,10 @@ def test_what_a_schedule_pushes_has_its_options(queue: Session, clock: Clock) ->
     queue.schedule("s", "k", 0, every_seconds=3600, max_attempts=1, priority=3, headers={"h": 1})
     nulls = json.dumps({"every_seconds": 3600, "headers": None, "max_attempts": None, "priority": None})
     queue.answer("queue_schedule", "t", "k", "0", nulls)
+    queue.schedule("u", "other", 0, every_seconds=3600, headers={})
     clock.advance(3600)
-    assert queue.tick() == 2
+    assert queue.tick() == 3
+    assert [message.headers for message in queue.peek("other")] == [None]
     first, second = queue.reserve("k", None, 2)
     assert (first.priority, first.headers) == (3, {"h": 1})
     assert (second.priority, second.headers) == (0, None)

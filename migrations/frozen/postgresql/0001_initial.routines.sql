@@ -6361,7 +6361,7 @@ begin
             v_row.p_key := v_rule.name || '@' ||
                 to_char(queue_timestamp(v_at) at time zone 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS"Z"');
             v_row.payload := v_rule.payload;
-            v_row.headers := nullif(v_rule.push_options -> 'headers', 'null');
+            v_row.headers := nullif(nullif(v_rule.push_options -> 'headers', 'null'), '{}');
             v_row.priority := coalesce((v_rule.push_options ->> 'priority')::numeric, 0)::smallint;
             v_row.scheduled_at := v_now
                 + (coalesce((v_rule.push_options ->> 'delay_seconds')::numeric, 0) * 1000000)::bigint;
