@@ -175,6 +175,18 @@ def test_what_is_staged_keeps_its_headers_bytes_and_time(queue: Session, headers
     assert found["c"].payload_bytes == b"\0\xff"
 
 
+def test_what_is_published_is_found_by_filters_and_read_in_the_log(queue: Session) -> None:
+    rows = [row("a", '{"t": 1}'), row("b", '{"t": 2}')]
+    queue.define("mail", filter_index=True)
+    assert publish(queue, stage(queue, *rows)) == ("published", "2")
+    assert keys(queue.pop("mail", 9, where={"t": 1})) == ["a"]
+    queue.purge("mail")
+    queue.define("mail", filter_index=False, log_seconds=60)
+    assert publish(queue, stage(queue, *rows)) == ("published", "2")
+    events = queue.read("mail", "r", 9)
+    assert [(event.event, event.key) for event in events] == [("pushed", "a"), ("pushed", "b")]
+
+
 def test_a_remembered_key_is_ignored_and_a_shape_is_kept(queue: Session) -> None:
     queue.define("mail", dedup_seconds=60, payload_shape={"n": "number"})
     queue.push("mail", "a", {"n": 1})
@@ -492,6 +504,16 @@ def test_a_batch_gives_back_what_it_was_handed_out_and_nothing_else(queue: Sessi
         commit(queue, 1, failed=nobody, whole=True)
     done = commit(queue, 1, failed=[*nobody, {"receipt": held[1]["receipt"]}])
     assert [done[name] for name in ("acked", "failed", "lost")] == ["0", "1", "1"]
+
+
+def test_a_batch_gives_back_nothing_of_the_next_one(queue: Session) -> None:
+    push(queue, "a")
+    reserve(queue, 1)
+    push(queue, "b")
+    [other] = reserve(queue, 2)
+    with pytest.raises(InvalidReceipt, match="for this batch"):
+        commit(queue, 1, failed=[{"receipt": other["receipt"]}])
+    assert [commit(queue, batch)["acked"] for batch in (1, 2)] == ["1", "1"]
 
 
 def test_what_comes_of_a_batch_is_published_with_its_end_or_not_at_all(queue: Session) -> None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from typing import TYPE_CHECKING, Any
 
 import pytest
@@ -56,6 +57,45 @@ def test_a_key_is_remembered_for_so_long_and_no_longer(
     ]
     clock.advance(0.000001)
     assert queue.push("mail", "a", 3).outcome == "created"
+
+
+def push_many(queue: Session) -> None:
+    queue.push_many("mail", [{"key": "a", "payload": 2}, {"key": "other", "payload": 2}])
+
+
+def push_each(queue: Session) -> None:
+    queue.push_many("mail", [{"key": "a", "payload": 2, "on_duplicate": "replace"}])
+
+
+def publish(queue: Session) -> None:
+    queue.publish("news", "a", 2)
+
+
+def land(queue: Session) -> None:
+    queue.land([{"p_kind": "mail", "p_key": "a", "payload": "2"}])
+    queue.prune()  # takes in what has landed, where no trigger does
+
+
+def stage(queue: Session) -> None:
+    part = int(queue.answer("queue_stage_begin", "job", None)[0]["part"] or 0)
+    queue.land([{"part": part, "p_kind": "mail", "p_key": "a", "payload": "2"}], "queue_stage")
+    queue.answer("queue_stage_publish", json.dumps([{"part": part, "messages": 1}]), None)
+
+
+@pytest.mark.parametrize("way", [push_many, push_each, publish, land, stage], ids=lambda one: one.__name__)
+def test_by_every_way_in_it_is_remembered_to_the_microsecond(
+    queue: Session, clock: Clock, way: Callable[[Session], None]
+) -> None:
+    queue.define("mail", dedup_seconds=60)
+    queue.subscribe("news", "mail")
+    queue.push("mail", "a", 1)
+    ack(queue)
+    clock.advance(59.999999)
+    way(queue)
+    assert queue.get("mail", "a") is None
+    clock.advance(0.000001)
+    way(queue)
+    assert queue.get("mail", "a")
 
 
 @pytest.mark.parametrize("end", ENDS, ids=lambda one: one.__name__)
@@ -158,7 +198,7 @@ def test_prune_forgets_what_is_past_its_time(queue: Session, clock: Clock) -> No
     for key in ("old", "new"):
         queue.push("mail", key, 1)
         ack(queue)
-        clock.advance(40)
+        clock.advance(30)  # after which the time of the first one is over to the microsecond
     while queue.prune():
         pass
     queue.define("mail", dedup_seconds=3600)  # what is forgotten stays so

@@ -284,6 +284,8 @@ def test_C4_a_filter_says_what_is_replayed(queue: Session, clock: Clock) -> None
     assert queue.replay("k", key="moved", to_kind="again") == Redriven(1, 0)
     assert queue.replay("k", start=ends["popped"], end=ends["dead"], to_kind="between") == Redriven(2, 0)
     assert sorted(keys(queue.peek("between"))) == ["moved", "popped"]
+    assert queue.replay("k", key="popped", end=ends["popped"], to_kind="none") == Redriven(0, 0)
+    assert queue.replay("k", key="popped", start=ends["popped"], to_kind="again") == Redriven(1, 0)
     assert queue.replay("k", start=to_datetime(ends["removed"] + SECOND)) == Redriven(0, 0)
     assert queue.replay("k", limit=2, to_kind="first") == Redriven(2, 0)
     assert keys(queue.peek("first")) == ["acked", "popped"]

@@ -368,6 +368,19 @@ def test_M4_a_payload_that_is_not_of_its_kind_is_dead_at_a_filtered_reserve(
     assert keys(queue.peek("job", 9, where={"t": 2})) == ["c"], "nobody asked for it"
 
 
+def test_M4_an_index_that_comes_has_what_is_held_and_what_waits_in_it(queue: Session, clock: Clock) -> None:
+    for key, options in {"held": {}, "later": {"delay_seconds": 5}, "first": {"order_key": "o"}}.items():
+        queue.push("job", key, {"t": 1}, **options)
+    queue.push("job", "second", {"t": 1}, order_key="o")
+    for message in queue.reserve("job", None, 2):
+        held = message.receipt or ""
+        queue.define("job", filter_index=True)
+        queue.nack(held)
+    clock.advance(5)
+    assert sorted(keys(queue.pop("job", 9, where={"t": 1}))) == ["first", "held", "later"]
+    assert keys(queue.pop("job", 9, where={"t": 1})) == ["second"]
+
+
 def test_M4_an_index_can_come_and_go(queue: Session) -> None:
     for number in range(30):
         queue.push("job", f"{number:02}", {"n": number, "t": number % 3}, delay_seconds=0)

@@ -90,6 +90,16 @@ def test_D6_a_group_finishes_when_it_has_as_many_members_as_it_was_to_have(queue
     assert [one["key"] for one in follow(queue)] == ["a", "b"]
 
 
+def test_D6_a_group_with_more_members_than_it_was_to_have_waits_for_all_of_them(queue: Session) -> None:
+    queue.group("g", "next", members=1)
+    queue.push_many("check", [{"key": key, "payload": 1} for key in "ab"], group="g")
+    first, second = receipts(queue.reserve("check", None, 2))
+    queue.ack(first)
+    assert queue.peek("next") == []
+    queue.ack(second)
+    assert [one["key"] for one in follow(queue)] == ["a", "b"]
+
+
 def test_D6_an_empty_group_starts_what_follows_as_soon_as_it_is_closed(queue: Session) -> None:
     queue.group("g", "next")
     assert queue.peek("next") == []
@@ -199,6 +209,18 @@ def test_D6_a_member_whose_key_is_taken_where_it_goes_is_done(queue: Session) ->
     assert (one["outcome"], one["result"]) == ("duplicate", 4)
 
 
+def test_D6_a_member_that_takes_the_place_of_another_message_is_done(queue: Session) -> None:
+    queue.group("g", "next")
+    queue.push("second", "a", 1)
+    queue.push("first", "a", 2, group="g")
+    queue.group("g", close=True)
+    _, receipt = take(queue, "first")
+    assert queue.move(receipt, "second", on_duplicate="replace").outcome == "moved"
+    assert stands(queue) == ("done", 1, 1, 0)
+    assert [one["outcome"] for one in follow(queue)] == ["duplicate"]
+    assert take(queue, "second")[0].payload == 2
+
+
 def test_D6_a_group_waits_for_its_dead_members(queue: Session) -> None:
     queue.group("g", "next")
     queue.push("check", "a", 1, group="g")
@@ -239,13 +261,27 @@ def test_D6_a_dead_member_that_comes_back_stays_reported(queue: Session) -> None
     queue.group("g", "next", members=2, on_dead="report")
     queue.push_many("check", [{"key": key, "payload": 1} for key in "ab"], group="g")
     first, second = receipts(queue.reserve("check", None, 2))
-    queue.nack(second, final=True, error="broken")
-    assert queue.redrive("check.dead").went == 1
+    for error in ("broken", "broken again"):
+        queue.nack(second, final=True, error=error)
+        assert queue.redrive("check.dead").went == 1
+        _, second = take(queue, "check")
     queue.ack(first)
     found = [(one["outcome"], one.get("error")) for one in follow(queue)]
     assert found == [("acked", None), ("dead", "broken")]
-    assert queue.ack(take(queue, "check")[1]).outcome == "acked"
+    assert queue.ack(second).outcome == "acked"
     assert len(queue.peek("next")) == 1
+
+
+def test_D6_dead_members_can_be_reported_while_others_are_at_work(queue: Session) -> None:
+    queue.group("g", "next", members=2)
+    queue.push_many("check", [{"key": key, "payload": 1} for key in "ab"], group="g")
+    first, second = receipts(queue.reserve("check", None, 2))
+    queue.nack(first, final=True)
+    assert stands(queue) == ("open", 2, 0, 1)
+    queue.group("g", on_dead="report")
+    assert stands(queue) == ("open", 2, 1, 1)
+    queue.ack(second)
+    assert [one["outcome"] for one in follow(queue)] == ["dead", "acked"]
 
 
 def test_D6_a_hold_that_expires_for_the_last_time_is_a_dead_member(queue: Session, clock: Clock) -> None:
@@ -331,6 +367,7 @@ def test_D6_a_push_onto_a_member_keeps_it_one(queue: Session) -> None:
     assert queue.push("check", "a", 2, on_duplicate="replace").outcome == "held"
     assert queue.nack(receipt).outcome == "retry"
     queue.prune()
+    assert stands(queue) == ("closed", 1, 0, 0)
     message, receipt = take(queue, "check")
     assert message.payload == 2
     queue.push("check", "a", 3, on_duplicate="replace")
@@ -339,6 +376,22 @@ def test_D6_a_push_onto_a_member_keeps_it_one(queue: Session) -> None:
     _, receipt = take(queue, "check")
     queue.ack(receipt)
     assert len(queue.peek("next")) == 1
+
+
+def test_D6_what_was_pushed_onto_a_member_is_none_once_that_is_dead(queue: Session) -> None:
+    queue.group("g", "next")
+    queue.push("check", "a", "old", group="g")
+    queue.group("g", close=True)
+    _, receipt = take(queue, "check")
+    queue.push("check", "a", "new", on_duplicate="replace")
+    assert queue.nack(receipt, final=True).outcome == "dead"
+    message, receipt = take(queue, "check")
+    assert (message.payload, queue.ack(receipt).outcome) == ("new", "acked")
+    assert stands(queue) == ("closed", 1, 0, 1)
+    assert queue.redrive("check.dead").went == 1
+    _, receipt = take(queue, "check")
+    queue.ack(receipt)
+    assert stands(queue) == ("done", 1, 1, 0)
 
 
 def test_D6_a_finished_group_is_remembered_for_its_time(queue: Session, clock: Clock) -> None:

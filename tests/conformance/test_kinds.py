@@ -171,14 +171,31 @@ def test_remove_takes_what_has_expired_since_nobody_holds_it(
     assert (queue.get("mail", "a"), queue.peek("mail.dead")) == (None, [])
 
 
-@pytest.mark.parametrize("way", ["remove", "purge"])
+@pytest.mark.parametrize("way", ["remove", "purge", "drop"])
 def test_the_delivery_of_what_is_removed_counts(queue: Session, clock: Clock, way: str) -> None:
     queue.push("mail", "a", 1)
     take(queue, "mail", timeout_seconds=10)
     clock.advance(10)
-    assert queue.purge("mail") == 1 if way == "purge" else queue.remove("mail", "a") == "removed"
+    if way == "drop":
+        queue.drop("mail")
+    else:
+        assert queue.purge("mail") == 1 if way == "purge" else queue.remove("mail", "a") == "removed"
     (stats,) = queue.stats("mail")
     assert (stats.pushed_total, stats.reserved_total, stats.total) == (1, 1, 0)
+
+
+@pytest.mark.parametrize("most", [1, 2])
+def test_a_hold_that_has_expired_counts_when_its_message_is_delivered_again(
+    queue: Session, clock: Clock, most: int
+) -> None:
+    queue.define("mail", timeout_seconds=10)
+    assert queue.reserve("mail") == []  # the first call of a session is another one
+    queue.push("mail", "a", 1)
+    for _ in range(2):
+        clock.advance(10)
+        assert len(queue.reserve("mail", None, most)) == 1
+    (stats,) = queue.stats("mail")
+    assert (stats.pushed_total, stats.reserved_total, stats.expired_total, stats.reserved) == (1, 2, 1, 1)
 
 
 def test_remove_of_a_held_message_leaves_the_pushes_onto_it(queue: Session) -> None:

@@ -124,6 +124,31 @@ def test_a_hold_that_gave_up_its_place_cannot_be_extended(queue: Session, clock:
     assert queue.ack(late).outcome == "acked"
 
 
+def test_a_hold_whose_place_the_same_session_has_taken_cannot_be_extended(
+    queue: Session, clock: Clock
+) -> None:
+    fill(queue, number=1, max_reserved=1, timeout_seconds=5)
+    (late,) = receipts(queue.reserve("calls"))
+    clock.advance(5)
+    queue.push("calls", "urgent", 1, priority=9)
+    assert keys(queue.reserve("calls")) == ["urgent"]
+    assert queue.extend(late, 9).outcome == "lost"
+    assert held(queue) == 1
+
+
+def test_a_hold_that_had_expired_when_the_first_limit_was_set_cannot_be_extended(
+    queue: Session, clock: Clock
+) -> None:
+    fill(queue, number=1, timeout_seconds=5)
+    (late,) = receipts(queue.reserve("calls"))
+    clock.advance(5)
+    queue.define("calls", max_reserved=1)
+    queue.push("calls", "urgent", 1, priority=9)
+    assert keys(queue.reserve("calls")) == ["urgent"]
+    assert queue.extend(late, 9).outcome == "lost"
+    assert queue.ack(late).outcome == "acked", "the work is done"
+
+
 def test_an_extension_keeps_the_place(queue: Session, clock: Clock) -> None:
     fill(queue, max_reserved=1, timeout_seconds=5)
     (message,) = queue.reserve("calls")

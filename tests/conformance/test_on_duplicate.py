@@ -322,6 +322,31 @@ def test_the_newest_push_counts_over_one_that_came_before_the_timeout(queue: Ses
     assert queue.reserve("mail") == []
 
 
+@pytest.mark.parametrize("most", [1, 2])
+@pytest.mark.parametrize("seconds", [0, 60], ids=["nothing kept", "history"])
+def test_a_pop_after_the_timeout_takes_what_came_before_it(
+    queue: Session, clock: Clock, seconds: int, most: int
+) -> None:
+    queue.define("mail", history_seconds=seconds)
+    queue.push("mail", "a", "old")
+    take(queue, "mail", timeout_seconds=10)
+    assert queue.push("mail", "a", "new", on_duplicate="replace").outcome == "held"
+    clock.advance(10)
+    assert [message.payload for message in queue.pop("mail", most)] == ["new"]
+    assert queue.get("mail", "a") is None
+
+
+def test_a_time_in_the_past_puts_nothing_before_the_end_of_the_delivery(queue: Session, clock: Clock) -> None:
+    queue.push("mail", "a", "old")
+    _, receipt = take(queue, "mail")
+    queue.push("mail", "a", "new", on_duplicate="replace", scheduled_at=clock.now - 60 * SECOND)
+    clock.advance(5)
+    queue.ack(receipt)
+    message = queue.get("mail", "a")
+    assert message
+    assert (message.payload, message.scheduled_at) == ("new", clock.now)
+
+
 @pytest.mark.parametrize("binary", [False, True], ids=["JSON", "binary"])
 def test_what_came_before_the_timeout_stays_where_only_the_time_is_pushed_after_it(
     queue: Session, clock: Clock, binary: bool

@@ -120,6 +120,17 @@ def test_C7_the_ack_of_a_dead_letter_ends_it(queue: Session) -> None:
     assert state(queue, "load", "a") is None
 
 
+def test_C7_the_ack_of_a_dead_letter_ends_it_among_others_that_go_on(queue: Session) -> None:
+    queue.push("clean", "a", 1, route=["load"])
+    _, receipt = take(queue, "clean")
+    queue.nack(receipt, final=True)
+    _, dead = take(queue, "clean.dead")
+    queue.push("clean", "b", 1, route=["load"])
+    _, receipt = take(queue, "clean")
+    assert outcomes(queue.ack_many([dead, receipt])) == ["acked", "moved"]
+    assert [state(queue, "load", key) for key in "ab"] == [None, "ready"]
+
+
 def test_C7_a_route_goes_with_a_move(queue: Session) -> None:
     queue.push("clean", "a", 1, route=["load"])
     _, receipt = take(queue, "clean")

@@ -262,6 +262,14 @@ def test_what_was_missed_for_months_is_found_without_going_through_it(queue: Ses
     assert found == ["ended@2026-02-01T00:00:00Z", "s@2026-11-21T09:30:05Z"]
 
 
+def test_what_was_missed_before_an_end_of_years_ago_is_the_last_of_it(queue: Session, clock: Clock) -> None:
+    clock.set(at("2026-01-01 00:00"))
+    queue.schedule("s", "k", 1, cron="0 * * * *", until="2026-01-01T06:30:00Z")
+    clock.set(at("2028-01-01 00:00"))
+    assert queue.tick() == 1
+    assert keys(queue.peek("k", 9)) == ["s@2026-01-01T06:00:00Z"]
+
+
 def test_all_that_was_missed_comes_a_bounded_number_a_call(queue: Session, clock: Clock) -> None:
     clock.set(at("2026-11-21 09:00"))
     queue.schedule("s", "k", 1, every_seconds=1, catch_up="all")

@@ -278,6 +278,18 @@ def test_D5_what_a_dead_worker_held_wakes_who_is_next(queue: Session, clock: Clo
     assert stands(queue) == (1, 1, 1)
 
 
+def test_D5_what_a_dead_worker_held_is_for_who_waits_in_another_kind(queue: Session, clock: Clock) -> None:
+    queue.semaphore("s", 1)
+    queue.heartbeat("w", timeout_seconds=10)
+    fill(queue, "a", kind="elsewhere")
+    fill(queue, "b")
+    assert keys(queue.reserve("elsewhere", "w", timeout_seconds=1000)) == ["a"]
+    clock.advance(11)
+    assert [one.freed for one in queue.reap()] == [1]
+    assert list(hold(queue)) == ["b"]
+    assert (state(queue, "elsewhere", "a"), hold(queue, "elsewhere")) == ("ready", {})
+
+
 def test_D5_capacity_is_changed_while_messages_wait(queue: Session) -> None:
     queue.semaphore("s", 0)
     fill(queue, "a", "b", "c", "d")
@@ -288,6 +300,7 @@ def test_D5_capacity_is_changed_while_messages_wait(queue: Session) -> None:
     assert list(held) == ["a", "b", "c"]
     queue.semaphore("s", 1)
     queue.ack(held["a"])
+    assert states(queue, "d") == ["waiting"], "more are held than there is room for"
     queue.ack(held["b"])
     assert (hold(queue), stands(queue)) == ({}, (1, 1, 1))
     queue.ack(held["c"])
@@ -312,11 +325,14 @@ def test_D5_as_many_are_woken_at_once_as_there_is_room_for(queue: Session) -> No
 
 @pytest.mark.parametrize("capacity", [0, 1])
 @pytest.mark.parametrize("most", [1, 10])
+@pytest.mark.parametrize("apart", [0, 0.1], ids=["at once", "one by one"])
 def test_D5_a_lower_capacity_counts_for_who_was_told_that_there_is_room(
-    queue: Session, capacity: int, most: int
+    queue: Session, clock: Clock, capacity: int, most: int, apart: float
 ) -> None:
     queue.semaphore("s", 2)
-    fill(queue, "a", "b", "c")
+    for key in "abc":
+        fill(queue, key)
+        clock.advance(apart)
     assert states(queue, "a", "b", "c") == ["ready", "ready", "waiting"]
     queue.semaphore("s", capacity)
     held = {key: receipt for _ in range(3) for key, receipt in hold(queue, most=most).items()}
@@ -472,6 +488,21 @@ def test_D5_a_dead_letter_that_is_replaced_needs_none(queue: Session) -> None:
     assert stands(queue) == (1, 1, 0)
 
 
+def test_D5_a_dead_letter_needs_none_where_others_do(queue: Session, clock: Clock) -> None:
+    queue.semaphore("s", 1)
+    fill(queue, "dead", kind="gone")
+    assert queue.nack(*hold(queue, "gone").values(), final=True).outcome == "dead"
+    fill(queue, "b", kind="gone.dead")
+    clock.advance(1)
+    fill(queue, "c")
+    assert list(hold(queue)) == ["c"], "b was told of room, and didn't take it"
+    [(key, receipt)] = hold(queue, "gone.dead").items()
+    assert (key, states(queue, "b", kind="gone.dead"), stands(queue)) == ("dead", ["waiting"], (1, 1, 1))
+    assert queue.extend(receipt, 10).outcome == "extended"
+    assert queue.nack(receipt).outcome == "retry"
+    assert (states(queue, "dead", kind="gone.dead"), stands(queue)) == (["ready"], (1, 1, 1))
+
+
 def test_D5_what_is_pushed_onto_one_that_waits_or_is_held(queue: Session) -> None:
     queue.semaphore("s", 1)
     fill(queue, "a", "b")
@@ -587,7 +618,7 @@ def test_D5_who_was_told_of_room_has_a_second_to_take_it(queue: Session, clock: 
 
 
 @pytest.mark.parametrize(
-    "way", ["ack", "ack_many", "move", "duplicate", "nack", "nack_many", "close", "reserve"]
+    "way", ["ack", "result", "ack_many", "move", "duplicate", "nack", "nack_many", "close", "reserve"]
 )
 def test_D5_what_follows_a_group_leaves_what_is_ready_ready(queue: Session, clock: Clock, way: str) -> None:
     queue.semaphore("s", 1)
@@ -600,6 +631,8 @@ def test_D5_what_follows_a_group_leaves_what_is_ready_ready(queue: Session, cloc
     match way:
         case "ack":
             queue.ack(receipt)
+        case "result":
+            queue.ack(receipt, result=1)
         case "close":
             queue.ack(receipt)
             queue.group("g", close=True)

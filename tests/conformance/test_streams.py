@@ -263,6 +263,15 @@ def test_D8_a_reader_follows_a_topic(queue: Session) -> None:
     assert (created.topic, created.kind, created.payload) == ("order.created", "audit", 1)
 
 
+def test_D8_a_kind_of_the_name_of_its_topic_shows_each_message_once(queue: Session) -> None:
+    logged(queue, "news")
+    queue.subscribe("news", "news")
+    for key in "abc":
+        queue.publish("news", key, 1)
+    assert short(queue.read("news", "r", 2)) == ["pushed a", "pushed b"]
+    assert [reader.behind for reader in queue.readers()] == [3]
+
+
 def test_D8_a_publish_onto_what_is_there_comes_once_to_who_follows_the_topic(queue: Session) -> None:
     for kind in ("a", "b"):
         queue.subscribe("t", kind)
@@ -344,6 +353,22 @@ def test_K6_who_reads_one_kind_or_topic_misses_nothing_of_what_another_has_no_lo
     queue.publish("long.lived", "second", 1)
     for name in ("longer", "long.lived"):
         assert short(on(queue, name, f"of {name}")) == ["pushed second"]
+
+
+@pytest.mark.parametrize("name", ["t", "*", "#"])
+def test_K6_a_topic_is_read_for_as_long_as_any_of_its_kinds_keeps_a_log(
+    queue: Session, clock: Clock, name: str
+) -> None:
+    for kind, seconds in (("a", 100), ("b", 200)):
+        logged(queue, kind, seconds=seconds)
+        queue.subscribe("t", kind)
+    queue.publish("t", "1", 1)
+    for _ in range(2):
+        assert short(queue.read(name, "r", 9)) == ["pushed 1"]
+        clock.advance(100)
+        queue.prune()
+    with pytest.raises(Refused, match="missed"):
+        queue.read(name, "r", 9)
 
 
 def test_K6_who_begins_now_has_missed_nothing_also_where_all_of_the_log_is_pruned(

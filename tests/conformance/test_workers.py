@@ -59,6 +59,19 @@ def test_D4_what_a_dead_worker_held_is_free_at_once(queue: Session, clock: Clock
     assert keys(queue.reserve("job", "other", 10)) == ["a", "b"]
 
 
+def test_D4_what_was_pushed_onto_what_a_dead_worker_held_is_there_at_once(
+    queue: Session, clock: Clock
+) -> None:
+    queue.heartbeat("w", timeout_seconds=10)
+    hold(queue, "w", "a")
+    assert queue.push("job", "a", "newer", on_duplicate="replace").outcome == "held"
+    clock.advance(10)
+    assert queue.reap() == [Reaped("w", 1)]
+    message = queue.get("job", "a")
+    assert message
+    assert (message.payload, message.state, message.attempts, message.errors) == ("newer", "ready", 0, ())
+
+
 def test_D4_a_slow_worker_that_lives_keeps_what_it_holds(queue: Session, clock: Clock) -> None:
     hold(queue, "w", "a")
     for _ in range(10):

@@ -261,6 +261,19 @@ def test_the_dead_letters_of_a_kind_with_the_longest_name_are_restricted_too(vau
         vault.outsider.peek(f"{kind}.dead")
 
 
+def test_the_dead_letters_of_a_kind_are_for_those_whom_it_is_for_now(vault: Vault) -> None:
+    name, dead = f"late_{secrets.token_hex(4)}", f"{vault.kind}.dead"
+    late = vault.session(name)
+    vault.owner.define(vault.kind, roles=[name])
+    assert late.peek(dead) == []
+    with pytest.raises(Restricted):
+        vault.member.peek(dead)
+    vault.owner.define(dead, roles=[vault.name])
+    vault.owner.define(vault.kind, roles=[name, vault.name])
+    with pytest.raises(Restricted):
+        late.peek(dead)
+
+
 @pytest.mark.servers("postgresql")
 def test_a_member_of_a_role_may_and_may_no_more_once_it_is_none(vault: Vault) -> None:
     group, name = f"group_{secrets.token_hex(4)}", f"late_{secrets.token_hex(4)}"

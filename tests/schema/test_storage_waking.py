@@ -38,6 +38,18 @@ def test_what_a_reap_frees_is_taken_by_the_next_reserve(
         assert list(other.reserve()) == ["held"]
 
 
+def test_who_was_there_before_the_server_was_away_has_its_timeout_to_come_back(
+    session: Session, clock: Clock
+) -> None:
+    session.conn.execute("""select queue_heartbeat('w', '{"timeout_seconds": 10}')""")
+    hold(session, clock, 600)
+    clock.advance(60)
+    session.conn.execute("update queue_worker set server_run = server_run + 1")
+    for seconds, freed in ((9.999999, []), (0.000001, []), (0, [(1,)])):
+        assert session.conn.execute("select freed from queue_reap()").fetchall() == freed
+        clock.advance(seconds)
+
+
 def test_a_look_begins_at_the_cursor(session: Session, clock: Clock) -> None:
     session.push("behind")
     session.slow(clock.now + SECOND)

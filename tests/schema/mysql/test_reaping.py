@@ -98,6 +98,18 @@ def test_who_beats_at_another_node_is_left_alone(connection: Connection[Any]) ->
     assert run(connection, "select * from queue_worker") == before
 
 
+def test_who_was_there_before_the_server_was_away_has_its_timeout_to_come_back(
+    connection: Connection[Any],
+) -> None:
+    hold(connection, "w", 1, timeout_seconds=60)
+    run(connection, LONG_AGO)
+    run(connection, "update queue_worker w set w.server_run = w.server_run + 1")
+    for _ in range(2):
+        assert call(connection, "queue_reap") == []
+    run(connection, LONG_AGO)
+    assert call(connection, "queue_reap") == [("w", 1)]
+
+
 def test_a_session_that_registers_often_has_one_lock(connection: Connection[Any], url: str) -> None:
     with open_connection(url) as worker:
         for _ in range(3):
