@@ -280,6 +280,18 @@ def members(queue: Session, group: str, number: int) -> list[str]:
     return receipts(queue.reserve(f"check.{group}", None, number))
 
 
+def test_who_reads_batches_is_told_of_what_follows_once_members_have_ended_unseen(
+    queue: Session, harness: Harness
+) -> None:
+    def ready(kind: str) -> bool:
+        return queue.answer("queue_stream_ready", kind)[0]["ready"] in ("1", "t")
+
+    end_unseen(queue, harness, members(queue, "g", 2))
+    assert (ready("next"), ready("another")) == (True, False)
+    assert len(queue.pop("next")) == 1
+    assert not ready("next")
+
+
 @pytest.mark.parametrize("level", LEVELS)
 def test_consumers_with_transactions_of_their_own_finish_each_group(
     queue: Session, harness: Harness, level: str

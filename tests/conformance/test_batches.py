@@ -415,9 +415,10 @@ def test_a_batch_is_ended_by_one_write_of_a_run(queue: Session) -> None:
         publish(queue, stage(queue, row("c")), query="q", batch=1, run="r1", job="j2")
 
 
-def test_what_an_earlier_run_has_staged_goes_with_the_next_one(queue: Session) -> None:
-    old = stage(queue, row("a"), query="q", batch=4, run="r1")
-    same = stage(queue, row("b"), query="other", batch=4, run="r1")
+@pytest.mark.parametrize("earlier", ["r1", "r3"])
+def test_what_an_earlier_run_has_staged_goes_with_the_next_one(queue: Session, earlier: str) -> None:
+    old = stage(queue, row("a"), query="q", batch=4, run=earlier)
+    same = stage(queue, row("b"), query="other", batch=4, run=earlier)
     new = stage(queue, row("c"), query="q", batch=4, run="r2")
     also = stage(queue, row("d"), query="q", batch=4, run="r2")
     with pytest.raises(Refused):
@@ -566,6 +567,22 @@ def test_readers_ask_whether_a_batch_would_find_anything(queue: Session, clock: 
     assert not ready(queue)
     clock.advance(60)
     assert ready(queue)
+
+
+def test_a_batch_would_find_what_waits_for_the_permit_of_a_hold_that_has_expired(
+    queue: Session, clock: Clock
+) -> None:
+    queue.semaphore("s", 1)
+    for kind in ("elsewhere", "mail"):
+        queue.push(kind, f"of {kind}", 1, semaphores=["s"])
+    assert len(queue.reserve("elsewhere", timeout_seconds=10)) == 1
+    assert not ready(queue)
+    clock.advance(10)
+    assert ready(queue)
+    queue.pause("mail")
+    assert not ready(queue)
+    queue.resume("mail")
+    assert of(reserve(queue, 1)) == ["of mail"]
 
 
 @pytest.mark.parametrize("limit", [{"max_reserved": 1}, {"rate_per_second": 1}])
