@@ -28,6 +28,8 @@ def test_moving_gives_a_new_entry(queue: Session, clock: Clock) -> None:
     assert (found.payload, found.priority, found.headers) == ({"n": 1}, 4, {"h": 1})
     assert (found.reserved_at, found.reserved_by, found.state) == (None, None, "ready")
     assert queue.get("load", "a") is None
+    queue.define("clean", max_attempts=1)
+    assert queue.nack(take(queue, "clean")[1], error="no").outcome == "dead", "as many as its kind says now"
 
 
 def test_a_move_changes_what_it_is_told_to(queue: Session, clock: Clock) -> None:

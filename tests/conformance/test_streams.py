@@ -365,6 +365,8 @@ def test_K6_a_topic_is_read_for_as_long_as_any_of_its_kinds_keeps_a_log(
     queue.publish("t", "1", 1)
     for _ in range(2):
         assert short(queue.read(name, "r", 9)) == ["pushed 1"]
+        assert short(queue.read("b", "of b", 9)) == ["pushed 1"], "once"
+        assert {reader.behind for reader in queue.readers()} == {1}
         clock.advance(100)
         queue.prune()
     with pytest.raises(Refused, match="missed"):

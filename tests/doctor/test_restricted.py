@@ -261,6 +261,15 @@ def test_the_dead_letters_of_a_kind_with_the_longest_name_are_restricted_too(vau
         vault.outsider.peek(f"{kind}.dead")
 
 
+def test_a_pattern_is_read_by_those_whom_all_kinds_of_such_names_are_for(vault: Vault) -> None:
+    vault.owner.define(f"{vault.kind}.inner", roles=[vault.name], log_seconds=60)
+    vault.member.push(f"{vault.kind}.inner", "a", 1)
+    pattern = f"{vault.kind}.*"
+    assert [event.key for event in vault.member.read(pattern, f"r of {vault.kind}", 9)] == ["a"]
+    with pytest.raises(Restricted):
+        vault.outsider.read(pattern, f"another of {vault.kind}", 9)
+
+
 def test_the_dead_letters_of_a_kind_are_for_those_whom_it_is_for_now(vault: Vault) -> None:
     name, dead = f"late_{secrets.token_hex(4)}", f"{vault.kind}.dead"
     late = vault.session(name)

@@ -351,6 +351,7 @@ def test_what_a_filter_finds_due_and_leaves_is_seen_by_who_keeps_a_cursor(
     queue.push("mail", "late", delay_seconds=1, headers={"to": "ann"})
     clock.advance(3600)
     assert keys(queue.reserve("mail", where={"to": "ann"})) == ["first"]
+    queue.push("mail", "new")
     keep_cursor(queue, (0, clock.now), look=-1)
     assert keys(queue.reserve("mail")) == ["late"]
 
