@@ -30,6 +30,7 @@ from typing import Any, NamedTuple
 
 START_TIMEOUT_SECONDS = 60.0
 GONE_SECONDS = 5.0
+CLOCK_SECONDS = 2  # the clock may be set back a little meanwhile, as for pg_ctl
 POLL_SECONDS = 0.02
 LOG_TAIL_LINES = 25
 OUR_PORTS = range(20000, 32768)
@@ -37,7 +38,8 @@ OUR_PORTS = range(20000, 32768)
 SOCKET_ADDRESS_BYTES = 100  # 104 on macOS, 108 on Linux, with the closing zero
 
 FIXED_SETTINGS = frozenset(
-    {"data_directory", "hba_file", "listen_addresses", "port", "unix_socket_directories", "logging_collector"}
+    {"data_directory", "hba_file", "listen_addresses", "logging_collector", "port"}
+    | {"unix_socket_directories", "unix_socket_permissions"}
 )
 
 
@@ -195,22 +197,23 @@ class Server:
             command: list[str | Path] = [self.bin_dir / "postgres", "-D", self.pgdata]
             for name, value in settings.items():
                 command += ["-c", f"{name}={value}"]
+            began = int(time.time())
             process, begin = self.spawn(command)
-            if self.wait_ready(process):
+            if self.wait_ready(process, began):
                 return process, port
             tail = self.log_tail(begin)
             if "could not bind" not in tail:
                 raise StartError(f"PostgreSQL {self.version} did not start:\n{tail}")
         raise StartError(f"PostgreSQL {self.version} found no free port:\n{tail}")
 
-    def wait_ready(self, process: subprocess.Popen[bytes]) -> bool:
-        """Return whether the server accepts connections (True) or has ended (False)."""
+    def wait_ready(self, process: subprocess.Popen[bytes], began: int) -> bool:
+        """Return whether the server accepts connections (True) or has ended (False); it began then (s)."""
         deadline = time.monotonic() + START_TIMEOUT_SECONDS
         try:
             while time.monotonic() < deadline:
                 if process.poll() is not None:
                     return False
-                if self.is_ready(process.pid):
+                if self.is_ready(process.pid, began):
                     return True
                 self.check_owner(POLL_SECONDS)
         except OwnerGoneError:
@@ -219,13 +222,17 @@ class Server:
         self.stop(process)
         return False
 
-    def is_ready(self, pid: int) -> bool:
-        """Read what pg_ctl reads: the eighth line of postmaster.pid, once the file is this server's."""
+    def is_ready(self, pid: int, began: int) -> bool:
+        """Read what pg_ctl reads: the eighth line of postmaster.pid, once the file is this server's.
+
+        One that was killed has left its file, in a container often with the same number: its time is older.
+        """
         try:
             lines = (self.pgdata / "postmaster.pid").read_text().splitlines()
         except FileNotFoundError:
             return False
-        return len(lines) >= 8 and lines[0] == str(pid) and lines[7].strip() == "ready"
+        ours = len(lines) >= 8 and lines[0] == str(pid) and int(lines[2]) >= began - CLOCK_SECONDS
+        return ours and lines[7].strip() == "ready"
 
     def stop(self, process: subprocess.Popen[bytes]) -> None:
         """Stop the server, harder each time; data that is about to be removed need not be written first."""

@@ -171,6 +171,31 @@ def test_start_after_the_server_was_killed(home: Path) -> None:
         assert ask(again.url, "select n from kept") == 7
 
 
+# What lies there from a server that was killed, with the number that the next one gets, as in a container.
+SLOW_START = """#!/bin/sh
+if [ "$1" = -D ]; then
+    printf '%s\\n' $$ "$2" 1767225600 5432 "" 127.0.0.1 "" "ready   " > "$2/postmaster.pid"
+    sleep 1
+fi
+exec {0}/postgres "$@"
+"""
+
+
+def test_what_a_killed_server_left_is_not_taken_for_a_server_that_is_ready(
+    running: EmbeddedServer, home: Path
+) -> None:
+    # where a server of ours runs from, its user can run it
+    real = Path(process_info("args", running.pid).split()[0]).parent
+    programs = home.parent / "bin"
+    programs.mkdir()
+    for name, text in (("postgres", SLOW_START), ("initdb", '#!/bin/sh\nexec {0}/initdb "$@"\n')):
+        (programs / name).write_text(text.format(real))
+        (programs / name).chmod(0o755)
+    programs.chmod(0o755)
+    with start_server(home, bin_dir=programs) as server:
+        assert ask(server.url, "select 1") == 1
+
+
 @pytest.mark.long
 def test_half_made_cluster_is_made_anew(home: Path) -> None:
     (home / "pgdata.new").mkdir(parents=True)
@@ -218,9 +243,10 @@ def test_wrong_setting_shows_the_log() -> None:
         start_server(settings={"wrk_mem": "7MB"})
 
 
-def test_setting_of_ours_is_refused() -> None:
-    with pytest.raises(EmbeddedServerError, match="port"):
-        start_server(settings={"port": "5432"})
+@pytest.mark.parametrize("name", ["port", "unix_socket_permissions"])
+def test_setting_of_ours_is_refused(name: str) -> None:
+    with pytest.raises(EmbeddedServerError, match=f"makes itself: {name}$"):
+        start_server(settings={name: "0777"})
 
 
 def test_folder_without_binaries_is_named(tmp_path: Path) -> None:
