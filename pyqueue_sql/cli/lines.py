@@ -74,36 +74,48 @@ def in_batches(
     """Call with at most so many at a time, and give the answers.
 
     Args:
-        items: with the numbers of their lines.
+        items: with the numbers of their lines; 0 is an argument.
         size: of a batch.
         call: what to do with a batch, all of it or nothing.
 
     Raises:
         UsageError, Failure: as they come, with the lines they are about, and those that were done before.
+            Receipts that are arguments are counted, as they have no line.
     """
     rest = iter(items)
-    done = 0
+    given = done = 0
     while True:
         try:
             batch = list(itertools.islice(rest, size))
         except click.UsageError as error:
-            raise click.UsageError(f"{error.message}; {_so_far(done)}") from None
+            raise click.UsageError(f"{error.message}; {_so_far(given, done)}") from None
         if not batch:
             return
-        first, last = batch[0][0], batch[-1][0]
+        numbers = [number for number, _ in batch if number]
+        arguments = len(batch) - len(numbers)
         try:
             answers = call([item for _, item in batch])
         except Exception as error:
             found = failure(error)
             if found is None:
                 raise
-            if last == 0:
+            if not (numbers or done):
                 raise found from None
-            which = f"line {last}" if first == last else f"lines {first} to {last}"
-            raise Failure(f"{which}: {found.message}; {_so_far(done)}", found.exit_code) from None
+            which = [_named("receipt", given + 1, given + arguments)] if arguments else []
+            which += [_named("line", numbers[0], numbers[-1])] if numbers else []
+            said = f"{' and '.join(which)}: {found.message}; {_so_far(given, done)}"
+            raise Failure(said, found.exit_code) from None
         yield from answers
-        done = last
+        given += arguments
+        done = numbers[-1] if numbers else done
 
 
-def _so_far(done: int) -> str:
-    return f"the lines up to {done} are done" if done else "no line is done"
+def _named(what: str, first: int, last: int) -> str:
+    return f"{what} {first}" if first == last else f"{what}s {first} to {last}"
+
+
+def _so_far(given: int, done: int) -> str:
+    """Say how many receipts of the command line, and which lines of the input, are done."""
+    parts = [f"the receipts up to {given}"] if given else []
+    parts += [f"the lines up to {done}"] if done else []
+    return f"{' and '.join(parts)} are done" if parts else "no line is done"

@@ -550,6 +550,39 @@ def test_a_line_that_the_queue_refuses_is_named_too(pyqueue: Shell, queue: Queue
     assert queue.get("mail", held.key) is not None
 
 
+@pytest.mark.parametrize(
+    ("arguments", "size", "said", "acked"),
+    [
+        (("good", "-"), 4, "receipt 1 and lines 1 to 2: .*; no line is done", 0),
+        (("good", "good", "-"), 3, "receipts 1 to 2 and line 1: .*; no line is done", 0),
+        (("good", "good", "good", "-"), 2, "receipt 3 and line 1: .*; the receipts up to 2 are done", 2),
+        (("good", "-"), 1, "line 1: .*; the receipts up to 1 are done", 1),
+        (("-", "good"), 4, "receipt 1 and lines 1 to 2: .*; no line is done", 0),
+    ],
+)
+def test_where_receipts_and_lines_share_a_call_both_are_named(
+    pyqueue: Shell, queue: Queue, arguments: tuple[str, ...], size: int, said: str, acked: int
+):
+    queue.push_many("mail", [{"key": str(number), "payload": 1} for number in range(4)])
+    *given, last = (message.receipt or "" for message in queue.reserve("mail", max_messages=4))
+    receipts = iter(given)
+    named = [next(receipts) if one == "good" else one for one in arguments]
+    result = pyqueue("ack", *named, "--batch", str(size), lines=f"x\n{last}\n")
+    assert result.exit_code == 2
+    assert re.fullmatch(f"Error: {said}", result.stderr.strip())
+    assert queue.stats("mail")[0].acked_total == acked
+
+
+def test_a_receipt_after_the_lines_does_not_hide_that_those_are_done(pyqueue: Shell, queue: Queue):
+    queue.push("mail", "a")
+    (held,) = queue.reserve("mail")
+    result = pyqueue("ack", "-", "x", "--batch", "1", lines=f"{held.receipt}\n")
+    assert re.fullmatch("Error: receipt 1: .*; the lines up to 1 are done", result.stderr.strip())
+    result = pyqueue("ack", "-", held.receipt or "", "-", "x", lines=f"{held.receipt}\n")
+    said = "Error: receipt 2: .*; the receipts up to 1 and the lines up to 1 are done"
+    assert re.fullmatch(said, result.stderr.strip())
+
+
 def test_no_lines_are_nothing_to_do(pyqueue: Shell):
     for command in (("push", "mail", "-"), ("ack", "-"), ("move", "mail", "-")):
         assert pyqueue.rows(*command, lines=" \n\n") == []
