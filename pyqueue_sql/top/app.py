@@ -96,9 +96,9 @@ class Top(App[None]):
                 seen = look.overview()
                 schedules = look.schedules()
         except Exception as error:
-            self.call_from_thread(self._say, f"no answer: {_said(error)}")
+            self._tell(self._say, f"no answer: {_said(error)}")
         else:
-            self.call_from_thread(self._show, seen, schedules)
+            self._tell(self._show, seen, schedules)
         finally:
             self._looking.release()
 
@@ -223,7 +223,7 @@ class Top(App[None]):
         def show(look: Look) -> None:
             found = look.messages(kind, SHOWN, look.now())
             retry = None if self._read_only else self._retry
-            self.call_from_thread(self.push_screen, Messages(kind, found, self._load_details, retry))
+            self._tell(self.push_screen, Messages(kind, found, self._load_details, retry))
 
         self._look(show)
 
@@ -232,7 +232,7 @@ class Top(App[None]):
         def show(look: Look) -> None:
             found = look.message(kind, key, look.now())
             inside, past = look.contents(kind, key), look.past(kind, key, SHOWN)
-            self.call_from_thread(self.push_screen, Details(found, inside, past))
+            self._tell(self.push_screen, Details(found, inside, past))
 
         self._look(show)
 
@@ -266,10 +266,18 @@ class Top(App[None]):
         try:
             said = act(self._url, self._schema, action, kind, key)
         except Exception as error:
-            self.call_from_thread(self.notify, _said(error), severity="error", markup=False)
+            self._tell(self.notify, _said(error), severity="error", markup=False)
         else:
-            self.call_from_thread(self.notify, said, markup=False)
-            self.call_from_thread(self.action_look)
+            self._tell(self.notify, said, markup=False)
+            self._tell(self.action_look)
+
+    def _tell(self, what: Callable[..., object], *args: Any, **options: Any) -> None:
+        """Call in the application's own thread; where the application ends, there is nothing to show."""
+
+        def call() -> object:
+            return what(*args, **options) if self.is_running else None
+
+        self.call_from_thread(call)
 
     def _look(self, work: Callable[[Look], object]) -> None:
         """Look on a connection of its own; say what the database says."""
@@ -277,7 +285,7 @@ class Top(App[None]):
             with open_look(self._url, self._schema) as look:
                 work(look)
         except Exception as error:
-            self.call_from_thread(self.notify, _said(error), severity="error", markup=False)
+            self._tell(self.notify, _said(error), severity="error", markup=False)
 
 
 def _said(error: Exception) -> str:

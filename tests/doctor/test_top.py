@@ -4,15 +4,20 @@ from __future__ import annotations
 
 import asyncio
 import time
-from collections.abc import Awaitable, Callable
+from collections.abc import Awaitable, Callable, Generator
+from contextlib import contextmanager
+from types import SimpleNamespace
 from typing import TYPE_CHECKING, Any
 
 import pytest
 from textual.widgets import DataTable, Static
 
-from pyqueue_sql.overview.models import KindLook, Overview, Totals
+from pyqueue_sql.calls.connect import ConnectionFailed
+from pyqueue_sql.overview.models import Blocker, KindLook, Overview, Past, Totals, WorkerLook
 from pyqueue_sql.overview.rates import Rates
+from pyqueue_sql.top import app as top
 from pyqueue_sql.top.app import Top
+from pyqueue_sql.top.screens import Details
 
 if TYPE_CHECKING:
     from textual.pilot import Pilot
@@ -116,6 +121,115 @@ def test_read_only_it_changes_nothing(harness: Harness, queue: Session) -> None:
     drive(harness, script, read_only=True)
     [row] = queue.stats("mail")
     assert (row.paused, row.scheduled) == (False, 1)
+
+
+KINDS = tuple(
+    KindLook(kind, False, False, 0, 0, 0, 0, 0, False, None, None, None, Totals()) for kind in ("a", "b", "c")
+)
+OLD = Blocker("session", "7", "ann", "psql", "idle in transaction", 301.0)
+YOUNG = Blocker("session", "8", "bob", "psql", "active", 299.0)
+DEAD, ALIVE = (WorkerLook("w", None, 0, 0, 1.0, upkeep=True, alive=alive) for alive in (False, True))
+
+
+def watch(
+    monkeypatch: pytest.MonkeyPatch,
+    looks: list[Overview | Exception],
+    script: Callable[[Top, Pilot[None]], Awaitable[None]],
+) -> None:
+    """Run the application with an interval of 0.05 s over looks that are made up, the last one for ever."""
+
+    @contextmanager
+    def made_up(url: str, schema: str | None) -> Generator[SimpleNamespace]:
+        assert (url, schema) == ("url", "app")
+        seen = looks.pop(0) if len(looks) > 1 else looks[0]
+        if isinstance(seen, Exception):
+            raise seen
+        yield SimpleNamespace(overview=lambda: seen, schedules=list[Any])
+
+    monkeypatch.setattr(top, "open_look", made_up)
+
+    async def run() -> None:
+        app = Top("url", "app", 0.05, read_only=False)
+        async with app.run_test(size=(160, 50)) as pilot:
+            await script(app, pilot)
+
+    asyncio.run(run())
+
+
+def test_it_looks_again_and_again_also_after_no_answer(monkeypatch: pytest.MonkeyPatch) -> None:
+    away = ConnectionFailed("nobody is there")
+    looks: list[Overview | Exception] = [Overview(0, KINDS[:1], False, ()), away]
+
+    async def script(app: Top, pilot: Pilot[None]) -> None:
+        await until(pilot, lambda: "no answer: nobody is there" in text(app, "summary"))
+        looks[:] = [Overview(1, KINDS[:2], False, ())]
+        await until(pilot, lambda: table(app, "kinds").row_count == 2)
+        assert text(app, "summary").startswith("2 kinds")
+
+    watch(monkeypatch, looks, script)
+
+
+def test_the_cursor_stays_where_it_is_while_others_come(monkeypatch: pytest.MonkeyPatch) -> None:
+    looks: list[Overview | Exception] = [Overview(0, KINDS[:2], False, ())]
+
+    async def script(app: Top, pilot: Pilot[None]) -> None:
+        await until(pilot, lambda: table(app, "kinds").row_count == 2)
+        await pilot.press("down")
+        looks[:] = [Overview(1, KINDS, False, ())]
+        await until(pilot, lambda: table(app, "kinds").row_count == 3)
+        await pilot.press("p")
+        await until(pilot, lambda: app.screen.query("#question"))
+        assert text(app, "question").startswith("Pause b?")
+
+    watch(monkeypatch, looks, script)
+
+
+def test_a_look_that_comes_back_while_it_ends_is_no_error(monkeypatch: pytest.MonkeyPatch) -> None:
+    seen = Overview(0, KINDS, False, ())
+    ended = list[bool]()
+
+    async def script(app: Top, pilot: Pilot[None]) -> None:
+        await until(pilot, lambda: table(app, "kinds").row_count == 3)
+        await pilot.press("q")
+        await app._shutdown()  # pyright: ignore[reportPrivateUsage]
+        for what in (app._show, app.push_screen):  # pyright: ignore[reportPrivateUsage]
+            await asyncio.to_thread(app._tell, what, seen, [])  # pyright: ignore[reportPrivateUsage]
+        ended.append(True)
+
+    watch(monkeypatch, [seen], script)
+    assert ended
+
+
+@pytest.mark.parametrize(
+    ("workers", "blockers", "said"),
+    [
+        ((ALIVE,), (YOUNG, OLD), "kept by session 7 (ann, psql, idle in transaction) for 5 min"),
+        ((ALIVE,), (YOUNG,), None),
+        ((DEAD,), (YOUNG,), "no living worker does the upkeep"),
+        ((), (), "no living worker does the upkeep"),
+    ],
+)
+def test_the_first_line_warns(
+    monkeypatch: pytest.MonkeyPatch,
+    workers: tuple[WorkerLook, ...],
+    blockers: tuple[Blocker, ...],
+    said: str | None,
+) -> None:
+    async def script(app: Top, pilot: Pilot[None]) -> None:
+        await until(pilot, lambda: "workers alive" in text(app, "summary"))
+        _, *warnings = text(app, "summary").splitlines()
+        assert len(warnings) == (said is not None)
+        assert said is None or said in warnings[0]
+
+    watch(monkeypatch, [Overview(0, KINDS, False, workers, blockers=blockers)], script)
+
+
+def test_of_a_message_that_is_gone_the_history_is_shown_and_nothing_moves_the_terminal() -> None:
+    past = Past(1, "acked", None, 0, 0, 86_400_000_000, 2, "w", None)
+    lines = Details(None, None, [past])._lines()  # pyright: ignore[reportPrivateUsage]
+    assert lines == ["The message is gone.", "", "history", "1970-01-02 00:00:00 acked, attempts 2"]
+    past = Past(1, "acked\x1b[2J", None, 0, 0, 0, 2, "w", None)
+    assert "\x1b" not in "".join(Details(None, None, [past])._lines())  # pyright: ignore[reportPrivateUsage]
 
 
 def test_rates_come_of_two_looks() -> None:
