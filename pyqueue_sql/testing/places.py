@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import itertools
 import os
+import secrets
 from collections.abc import Generator
 from contextlib import contextmanager
 from typing import Any, Protocol
@@ -75,7 +76,8 @@ def database(server_url: str) -> Generator[str]:
     Args:
         server_url: of any database of that server, for a user who may create others.
     """
-    name = f"pyqueue_test_{os.getpid()}_{next(_numbers)}"
+    # in containers numbers of processes come again, and a run that was killed leaves its database
+    name = f"pyqueue_test_{os.getpid()}_{secrets.token_hex(4)}_{next(_numbers)}"
     parts = urlsplit(server_url)
     with _administering(server_url) as run:
         run("create database {}", name)

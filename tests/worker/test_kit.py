@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import itertools
 import os
 import re
 import subprocess
@@ -13,7 +14,7 @@ from typing import TYPE_CHECKING
 import pytest
 
 from pyqueue_sql import Message
-from pyqueue_sql.testing import clock_of, drain, rolled_back
+from pyqueue_sql.testing import clock_of, drain, places, rolled_back
 from pyqueue_sql.worker import Context, Handlers, Snooze
 
 if TYPE_CHECKING:
@@ -120,6 +121,36 @@ def test_drain_of_what_never_ends_ends(queue: Session) -> None:
         drain(queue, handlers, max_messages=50)
 
 
+def test_drain_of_as_many_as_may_be_is_no_error(queue: Session) -> None:
+    handlers, handled = Handlers(), list[str]()
+
+    @handlers.on("a")
+    def work(message: Message) -> None:
+        handled.append(message.key)
+
+    queue.push_many("a", [{"key": key} for key in "xyz"])
+    with pytest.raises(RuntimeError, match="2 messages were handled"):
+        drain(queue, handlers, max_messages=2)
+    assert handled == ["x", "y"]
+    queue.push_many("a", [{"key": key} for key in "vw"])
+    assert len(drain(queue, handlers, max_messages=2)) == 2
+
+
+@pytest.mark.servers("postgresql")
+def test_databases_of_processes_with_the_same_number_are_others(
+    harness: Harness, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def nothing(_: str) -> None: ...
+
+    monkeypatch.setattr(places.migrate, "upgrade", nothing)
+    with places.database(harness.url) as one:
+        monkeypatch.setattr(places, "_numbers", itertools.count(1))
+        with places.database(harness.url) as other:
+            monkeypatch.setattr(places, "_numbers", itertools.count(1))
+            with places.database(harness.url) as third:
+                assert len({one, other, third}) == 3
+
+
 def test_what_is_rolled_back_was_never_there(harness: Harness, queue: Session) -> None:
     handlers = Handlers()
 
@@ -142,3 +173,4 @@ def test_clock(queue: Session) -> None:
     assert queue.reserve("a") == []
     clock.advance(3600)
     assert [one.key for one in queue.reserve("a")] == ["x"]
+    assert clock_of(queue.connection).now == 1_767_225_600_000_000, "of the next test"
