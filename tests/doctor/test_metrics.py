@@ -2,10 +2,15 @@
 
 from __future__ import annotations
 
+import asyncio
 import json
 import re
+import threading
 import urllib.request
+from collections.abc import Generator
+from contextlib import contextmanager
 from pathlib import Path
+from types import SimpleNamespace
 from typing import TYPE_CHECKING, Any
 
 import promql_parser
@@ -18,8 +23,9 @@ from starlette.routing import Mount
 from starlette.testclient import TestClient
 
 from pyqueue_sql import cli
-from pyqueue_sql.metrics import asgi, metrics_app
-from pyqueue_sql.overview import open_look
+from pyqueue_sql.metrics import asgi, collector, metrics_app
+from pyqueue_sql.overview import NotSeen, open_look
+from pyqueue_sql.overview.models import Blocker, Dead, KindLook, Line, Overview, Totals, WorkerLook
 
 if TYPE_CHECKING:
     from tests.conformance.harness import Clock, Harness, Session
@@ -98,6 +104,132 @@ def test_where_the_database_does_not_answer_that_is_the_metric(harness: Harness,
     assert printed.exit_code == 1
     assert samples(printed.output) == {("pyqueue_up",): 0}
     assert "hush" not in printed.output
+
+
+SECOND = 1_000_000
+MAIL = KindLook(
+    *("mail", True, False, 1, 2, 3, 4, 5, False, None, 90 * SECOND, 80 * SECOND),
+    Totals(acked=6, popped=7, nacked=8, moved=9, dead=10, expired=11, lost=12),
+)
+MANY = KindLook("many", False, False, 0, 0, 0, 0, 0, True, None, None, 101 * SECOND, Totals())
+WORKERS = (
+    WorkerLook("a", None, 0, 0, 1.0, upkeep=False, alive=True),
+    WorkerLook("b", None, 0, 0, 1.0, upkeep=True, alive=True),
+    WorkerLook("c", None, 0, 0, 1.0, upkeep=True, alive=False),
+)
+BLOCKERS = (
+    Blocker("session", "1", None, None, None, 4.0),
+    Blocker("session", "2", None, None, None, 70.0),
+    Blocker("replication slot", "s", None, None, None, None),
+)
+
+
+def looks_of(monkeypatch: pytest.MonkeyPatch, seen: Overview | Exception) -> list[tuple[str, str | None]]:
+    """Let each look see that; returns where looks were taken, as they come."""
+    taken: list[tuple[str, str | None]] = []
+
+    @contextmanager
+    def made_up(url: str, schema: str | None) -> Generator[SimpleNamespace]:
+        taken.append((url, schema))
+        if isinstance(seen, Exception):
+            raise seen
+        yield SimpleNamespace(overview=lambda: seen)
+
+    monkeypatch.setattr(collector, "open_look", made_up)
+    return taken
+
+
+def test_each_metric_is_what_the_table_says(monkeypatch: pytest.MonkeyPatch) -> None:
+    seen = Overview(
+        *(100 * SECOND, (MAIL, MANY), False, WORKERS, (Line("smtp", 3, 2, 1),), BLOCKERS, Dead(13, 14)),
+        sees_sessions=True,
+    )
+    taken = looks_of(monkeypatch, seen)
+    found = samples(asgi.text("url", "app"))
+    assert taken == [("url", "app")]
+    states = {"ready": 1, "scheduled": 2, "reserved": 3, "expired": 4, "waiting": 5}
+    ends = {"acked": 6, "popped": 7, "moved": 9, "dead": 10}
+    of_mail = {
+        **{("pyqueue_messages", "mail", state): count for state, count in states.items()},
+        **{("pyqueue_ended_total", "mail", outcome): count for outcome, count in ends.items()},
+        ("pyqueue_more", "mail"): 0,
+        ("pyqueue_paused", "mail"): 1,
+        ("pyqueue_oldest_ready_seconds", "mail"): 10,
+        ("pyqueue_longest_held_seconds", "mail"): 20,
+        ("pyqueue_nacked_total", "mail"): 8,
+        ("pyqueue_expired_total", "mail"): 11,
+        ("pyqueue_lost_total", "mail"): 12,
+    }
+    assert {name: value for name, value in found.items() if name[1:2] == ("mail",)} == of_mail
+    of_many = {name[0]: value for name, value in found.items() if name[1:] == ("many",)}
+    assert (of_many["pyqueue_more"], of_many["pyqueue_paused"]) == (1, 0)
+    # a delivery that began while the look was taken
+    assert (of_many["pyqueue_oldest_ready_seconds"], of_many["pyqueue_longest_held_seconds"]) == (0, 0)
+    assert {name: value for name, value in found.items() if name[1:2] not in (("mail",), ("many",))} == {
+        ("pyqueue_up",): 1,
+        ("pyqueue_workers", "yes"): 2,
+        ("pyqueue_workers", "no"): 1,
+        ("pyqueue_upkeep_workers",): 1,
+        ("pyqueue_semaphore_capacity", "smtp"): 3,
+        ("pyqueue_semaphore_held", "smtp"): 2,
+        ("pyqueue_semaphore_waiting", "smtp"): 1,
+        ("pyqueue_oldest_transaction_seconds",): 70,
+        ("pyqueue_dead_rows",): 13,
+    }
+
+
+def test_what_a_login_does_not_see_is_left_out(monkeypatch: pytest.MonkeyPatch) -> None:
+    looks_of(monkeypatch, Overview(100 * SECOND, (MAIL,), False, ()))
+    names = {name for name, *_ in samples(asgi.text("url"))}
+    assert "pyqueue_paused" in names
+    assert not names & {"pyqueue_oldest_transaction_seconds", "pyqueue_dead_rows"}
+
+
+def test_a_login_that_sees_nothing_is_no_answer_and_a_fault_is_none_either(
+    monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
+) -> None:
+    looks_of(monkeypatch, NotSeen("permission denied"))
+    assert samples(asgi.text("url")) == {("pyqueue_up",): 0}
+    assert "no metrics: permission denied" in caplog.text
+    looks_of(monkeypatch, ZeroDivisionError())
+    with pytest.raises(ZeroDivisionError):
+        asgi.text("url")
+
+
+went_on = threading.Event()
+
+
+def ask(method: str) -> tuple[int, bytes]:
+    """Ask the application as a server does; returns the status and what was sent."""
+    sent: list[Any] = []
+
+    async def send(message: Any) -> None:
+        sent.append(message)
+
+    async def receive() -> Any:
+        raise AssertionError("nothing is read of a request")
+
+    async def run() -> None:
+        # the loop goes on while somebody looks
+        asyncio.get_running_loop().call_soon(went_on.set)
+        await metrics_app("url")({"type": "http", "method": method}, receive, send)
+
+    went_on.clear()
+    asyncio.run(run())
+    return sent[0]["status"], sent[1]["body"]
+
+
+def test_the_event_loop_goes_on_and_head_has_no_body(monkeypatch: pytest.MonkeyPatch) -> None:
+    @contextmanager
+    def slow(*_: object) -> Generator[SimpleNamespace]:
+        assert went_on.wait(10), "the event loop waits for the database"
+        yield SimpleNamespace(overview=lambda: Overview(0, (), False, ()))
+
+    monkeypatch.setattr(collector, "open_look", slow)
+    status, body = ask("GET")
+    assert status == 200
+    assert b"pyqueue_up 1.0" in body
+    assert ask("HEAD") == (200, b"")
 
 
 def names_of(url: str) -> set[str]:
