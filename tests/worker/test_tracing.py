@@ -98,6 +98,32 @@ def test_what_failed_is_an_error_of_its_span(
     assert (failed.status.status_code, failed.status.description) == (trace.StatusCode.ERROR, "LookupError")
     assert [event.name for event in failed.events] == ["exception"]
     assert (waited.status.status_code, list(waited.events)) == (trace.StatusCode.UNSET, [])
+    assert [message.state for message in queue.peek("waits")] == ["scheduled"], "it is a snooze all the same"
+
+
+def test_a_trace_that_the_application_brings_goes_before(
+    queue: Session, workers: Workers, spans: InMemorySpanExporter
+) -> None:
+    handlers, theirs = Handlers(), f"00-{1:032x}-{2:016x}-01"
+
+    @handlers.on("mail")
+    def send(_: Message) -> None: ...
+
+    queue.push("mail", "a", headers={"traceparent": theirs})
+    # a header that is no text is no trace
+    queue.push("mail", "b", headers={"traceparent": 5})
+    workers.drain(handlers)
+    handled = {
+        (span.attributes or {})["messaging.message.id"]: span
+        for span in spans.get_finished_spans()
+        if span.name == "process mail"
+    }
+    above = handled["a"].parent
+    assert above is not None
+    assert (above.trace_id, above.span_id) == (1, 2)
+    assert handled["b"].parent is None
+    made = [(span.attributes or {})["messaging.message.id"] for span in spans.get_finished_spans()[:2]]
+    assert made == ["a", "b"]
 
 
 @pytest.mark.usefixtures("spans")
