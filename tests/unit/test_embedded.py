@@ -118,6 +118,31 @@ def test_nobody_gets_in_without_the_password(running: EmbeddedServer, way: str, 
         psycopg.connect(host=host, port=running.port, user="postgres", dbname="postgres", password=password)
 
 
+def test_nobody_changes_the_folder_that_socket_and_data_are_in(running: EmbeddedServer) -> None:
+    assert stat.S_IMODE(running.data_dir.parent.stat().st_mode) == (0o711 if os.geteuid() == 0 else 0o700)
+    assert stat.S_IMODE(running.data_dir.stat().st_mode) == 0o700
+
+
+@pytest.mark.skipif(sys.platform != "linux", reason="where Linux shows the environment of a process")
+def test_environment_of_the_program_does_not_reach_the_server(running: EmbeddedServer) -> None:
+    environment = Path(f"/proc/{running.pid}/environ").read_bytes().split(b"\0")
+    names = {one.partition(b"=")[0].decode() for one in environment if one}
+    assert "LC_ALL" in names
+    assert names <= {"PATH", "LD_LIBRARY_PATH", "LC_ALL", "PGDATA", "PG_GRANDPARENT_PID"}
+
+
+def test_where_a_path_is_too_long_for_a_socket_there_is_none(
+    home: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    deep = home.parent / ("d" * 90)
+    deep.mkdir(mode=0o755)
+    monkeypatch.setenv("TMPDIR", str(deep))
+    with start_server() as server:
+        assert server.socket_dir is None
+        assert server.data_dir.is_relative_to(deep)
+        assert ask(server.url, "select 1") == 1
+
+
 def test_socket_lets_in_with_the_password(running: EmbeddedServer) -> None:
     assert ask(running.url.replace("@127.0.0.1", "@") + f"?host={running.socket_dir}", "select 1") == 1
 
@@ -151,6 +176,7 @@ def test_named_folder_keeps_data_and_password(home: Path) -> None:
         assert second.data_dir == home
         assert ask(second.url, "select n from kept") == 7
     assert home.exists()
+    assert "was not properly shut down" not in (home / "server.log").read_text()
 
 
 @pytest.mark.long
@@ -215,6 +241,7 @@ def test_folder_with_other_things_is_refused(home: Path) -> None:
     with pytest.raises(EmbeddedServerError, match="not empty"):
         start_server(home)
     assert [path.name for path in home.iterdir()] == ["thesis.tex"]
+    assert home.stat().st_uid == os.geteuid()
 
 
 def test_taken_port_is_named_where_it_was_asked_for() -> None:
@@ -241,6 +268,13 @@ def test_settings_reach_the_server() -> None:
 def test_wrong_setting_shows_the_log() -> None:
     with pytest.raises(EmbeddedServerError, match='unrecognized configuration parameter "wrk_mem"'):
         start_server(settings={"wrk_mem": "7MB"})
+
+
+def test_an_error_shows_the_log_of_this_start_alone(home: Path) -> None:
+    for name in ("first_fault", "second_fault"):
+        with pytest.raises(EmbeddedServerError, match=name) as caught:
+            start_server(home, settings={name: "on"})
+    assert "first_fault" not in str(caught.value)
 
 
 @pytest.mark.parametrize("name", ["port", "unix_socket_permissions"])
