@@ -1,9 +1,12 @@
 """From one release to the next and back: the same schema, and the messages are still there."""
 
 import pytest
+import sqlalchemy
+from alembic.operations import Operations
+from alembic.runtime.migration import MigrationContext
 
 from pyqueue_sql import MigrationError, Queue
-from pyqueue_sql.schema import migrate
+from pyqueue_sql.schema import migrate, revision
 from tests.schema.catalogs import DEFINITIONS, Rows, connect, printed, rows
 from tests.schema.next_release import FIRST, HEAD, RELEASES, STEPS
 
@@ -130,3 +133,15 @@ def test_a_downgrade_to_what_is_newer_is_refused(database_url: str):
     with pytest.raises(MigrationError, match=f"of revision {FIRST}, which is older than {HEAD}: upgrade"):
         migrate.downgrade(database_url, revision=HEAD)
     assert migrate.current(database_url) == FIRST
+
+
+def test_a_branch_goes_down_where_an_upgrade_of_ours_has_not_got_as_far(database_url: str):
+    """Else an application could not go back: there is nothing of that revision to be taken away."""
+    before = rows(database_url, DEFINITIONS)
+    engine = sqlalchemy.create_engine(database_url.replace("postgresql://", "postgresql+psycopg://"))
+    with engine.begin() as connection, Operations.context(MigrationContext.configure(connection)):
+        revision.run(HEAD, "down")
+        with pytest.raises(MigrationError, match=f"is of revision {FIRST} .* run that before {HEAD}"):
+            revision.run(HEAD, "up", "routines")
+    engine.dispose()
+    assert rows(database_url, DEFINITIONS) == before
