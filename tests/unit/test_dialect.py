@@ -13,7 +13,14 @@ import pytest
 
 from pyqueue_sql import InvalidParameter, InvalidPayload, InvalidReceipt, Reserved
 from pyqueue_sql.calls import call, dialect
-from pyqueue_sql.calls.connect import ConnectionFailed, connect, is_mysql, mysql_settings, without_password
+from pyqueue_sql.calls.connect import (
+    ConnectionFailed,
+    connect,
+    is_mysql,
+    mysql_settings,
+    postgresql_settings,
+    without_password,
+)
 from pyqueue_sql.errors import QueueError
 from tests.rules import each
 
@@ -404,3 +411,11 @@ def test_who_has_no_connection_of_theirs_imports_neither_driver():
     code = "import sys, pyqueue_sql.calls.connect; print({'pymysql', 'aiomysql'} & set(sys.modules))"
     run = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
     assert run.stdout.strip() == "set()"
+
+
+def test_what_a_url_says_stays_beside_the_schema_and_the_name():
+    url = "postgresql://h/d?options=-cwork_mem%3D7MB&application_name=mine&client_encoding=LATIN1"
+    found = postgresql_settings(url, "app")
+    assert found["options"].split(maxsplit=1) == ["-cwork_mem=7MB", r'-c search_path="app",\ pg_temp']
+    assert (found["application_name"], found["client_encoding"]) == ("mine", "UTF8")
+    assert postgresql_settings("postgresql://h/d", None)["application_name"] == "pyqueue"
