@@ -298,7 +298,8 @@ _MYSQL = {"pymysql", "MySQLdb", "asyncmy", "mariadb", "mysql"}  # aiomysql's err
 _AROUND = {"sqlalchemy", "django"}
 """Packages with exceptions around those of a driver."""
 _BEGUN = 1568
-_KILLED = 1317
+_KILLED = {1317, 1969}
+"""By KILL QUERY; by max_statement_time of MariaDB."""
 _IN_TRANS, _AUTOCOMMIT = 1, 2
 """Of the status that the server sends with each answer."""
 
@@ -362,7 +363,7 @@ def _mysql_failure(error: BaseException) -> Failure:
         victim=number in _VICTIM,
         passes=number in _LOST | _VICTIM | _CLOSED,
         begun=number == _BEGUN,
-        killed=number == _KILLED,
+        killed=number in _KILLED,
     )
 
 

@@ -7,8 +7,9 @@ five times, after a few random milliseconds. In a transaction of the caller's th
 because only the caller knows what else was in it; and so it does over a connection of a driver that doesn't
 tell whether a transaction is open (mysqlclient), but for Django's, which knows.
 
-MySQL leaves the transaction of a call open that KILL QUERY ends (1317). Where it is the call's own it is
-rolled back, and the error comes through.
+MySQL leaves the transaction of a call open that KILL QUERY ends (1317), and now and then MariaDB does, also
+where max_statement_time ends it (1969). Where it is the call's own it is rolled back, and the error comes
+through.
 """
 
 from __future__ import annotations

@@ -417,6 +417,27 @@ def test_what_a_victim_has_done_is_rolled_back_before_it_is_tried_again(innodb_u
 
 
 @pytest.mark.servers("mariadb", "mysql")
+@pytest.mark.parametrize("number", [1317, 1969], ids=["KILL QUERY", "max_statement_time"])
+def test_a_call_that_the_server_has_killed_leaves_no_transaction_open(innodb_url: str, number: int):
+    made = (
+        "create table done (n int) engine = innodb",
+        "create procedure queue_prune(in in_max_rows bigint) begin start transaction;"
+        " insert into done values (1);"
+        f" signal sqlstate '70100' set message_text = 'killed', mysql_errno = {number}; end",
+    )
+    with (
+        pymysql.connect(**mysql_settings(innodb_url), autocommit=True) as connection,
+        connection.cursor() as cursor,
+    ):
+        for text in made:
+            cursor.execute(text)
+        with pytest.raises(pymysql.OperationalError, match="killed"):
+            Queue(connection).prune()
+        cursor.execute("select count(*) from done")
+        assert cursor.fetchall() == ((0,),)
+
+
+@pytest.mark.servers("mariadb", "mysql")
 def test_the_error_to_be_seen_is_that_of_the_call_and_not_that_of_its_rollback(
     innodb_url: str, monkeypatch: pytest.MonkeyPatch
 ):

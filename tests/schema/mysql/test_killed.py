@@ -2,6 +2,10 @@
 
 from __future__ import annotations
 
+import contextlib
+import json
+import random
+import time
 from concurrent.futures import ThreadPoolExecutor
 from typing import TYPE_CHECKING, Any
 
@@ -153,3 +157,33 @@ def test_turning_autocommit_off_hides_no_killed_call(
         assert run(session, TAKEN)[0][3] == "created"
         run(session, "commit")
     assert len(call(connection, "queue_pop", "mail", 9, None)) == 1
+
+
+@pytest.mark.long
+@pytest.mark.servers("mariadb")
+def test_a_batch_that_answers_has_done_all_that_hangs_on_it(connection: Connection[Any], url: str) -> None:
+    """Now and then MariaDB goes on with a call that is killed, without the value that it was working out."""
+    call(connection, "queue_define", "logged", '{"log_seconds": 1000}')
+    draw = random.Random(1)
+    answered = 0
+    with open_connection(url) as session, ThreadPoolExecutor(1) as pool:
+        for batch in range(1500):
+            messages = [{"key": f"{batch}-{n}", "payload": 0, "route": ["next"]} for n in range(12)]
+            killed = pool.submit(kill_after, draw.uniform(0, 0.02), connection, session)
+            with contextlib.suppress(pymysql.Error):
+                call(session, "queue_push_many", "logged", json.dumps(messages), None)
+                answered += 1
+            killed.result()
+            with contextlib.suppress(pymysql.Error):
+                run(session, "do 1")  # the kill may be of this one
+            run(session, "rollback")
+    pushed = "select count(*) from delayed_queue where p_kind = 'logged'"
+    logged = "select count(*) from queue_log where p_kind = 'logged'"
+    assert run(connection, pushed) == run(connection, logged)
+    assert 0 < answered < 1500
+
+
+def kill_after(seconds: float, connection: Connection[Any], session: Connection[Any]) -> None:
+    """Kill what a session does, a little later."""
+    time.sleep(seconds)
+    run(connection, f"kill query {session.thread_id()}")
