@@ -322,6 +322,8 @@ def test_to_schedule_again_keeps_what_is_due(queue: Session, clock: Clock) -> No
     queue.schedule("s", "k", 1, daily_at="09:30")
     clock.set(at("2026-11-21 09:31"))
     assert queue.schedule("s", "k", 2, daily_at="09:30").next_at == at("2026-11-21 09:30"), "a restart"
+    again = queue.schedule("s", "k", 2, daily_at="09:30:00")
+    assert again.next_at == at("2026-11-21 09:30"), "spelt otherwise"
     assert queue.schedule("s", "k", 2, daily_at="09:32").next_at == at("2026-11-21 09:32"), "another rule"
     clock.set(at("2026-11-21 09:33"))
     assert queue.tick() == 1

@@ -6255,8 +6255,10 @@ begin
     v_new.until_at := _queue_instant(in_options, 'until');
     v_new.paused := coalesce(_queue_boolean(in_options, 'paused'), false);
     select r.* into v_old from queue_recurring r where r.name = in_name for update;
-    if v_old.rule = v_new.rule and not v_old.paused and v_old.next_at <= v_now then
-        -- due, and not made yet
+    if not v_old.paused and v_old.next_at <= v_now and row(v_old.every, v_old.seconds, v_old.minutes, v_old.hours,
+        v_old.days, v_old.months, v_old.weekdays, v_old.either_day, v_old.zone, v_old.zone_seconds)
+        is not distinct from row(v_new.every, v_new.seconds, v_new.minutes, v_new.hours, v_new.days, v_new.months,
+        v_new.weekdays, v_new.either_day, v_new.zone, v_new.zone_seconds) then -- due, and not made yet
         v_new.next_at := case when v_old.next_at <= coalesce(v_new.until_at, v_old.next_at) then v_old.next_at end;
     else
         v_new.next_at := _queue_next_tick(v_new, v_now);
