@@ -292,6 +292,21 @@ def test_D4_the_last_delivery_of_a_dead_worker_makes_a_dead_letter(queue: Sessio
     assert (stats.dead_total, stats.expired_total) == (1, 1)
 
 
+def test_D4_in_a_paused_kind_nothing_dies_of_the_end_of_its_worker(queue: Session, clock: Clock) -> None:
+    queue.define("job", max_attempts=1)
+    queue.heartbeat("w", timeout_seconds=10)
+    for key in "ab":
+        hold(queue, "w", key)
+    queue.push("job", "b", "newer", on_duplicate="replace")
+    queue.pause("job")
+    clock.advance(11)
+    assert queue.reap() == [Reaped("w", 2)]
+    assert ([one.key for one in queue.peek("job", 9)], queue.peek("job.dead")) == (["a", "b"], [])
+    queue.resume("job")
+    assert [(one.key, one.payload) for one in queue.reserve("job", None, 9)] == [("b", "newer")]
+    assert [one.key for one in queue.peek("job.dead")] == ["a"]
+
+
 def test_D4_what_was_pushed_meanwhile_comes_in_its_place(queue: Session, clock: Clock) -> None:
     queue.heartbeat("w", timeout_seconds=10)
     hold(queue, "w", "a")

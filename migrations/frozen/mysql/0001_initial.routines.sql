@@ -9304,8 +9304,8 @@ begin
     declare v_place int default 0;
     declare v_left int default in_max;
     declare v_entry bigint;
-    declare v_pending boolean;
-    declare v_attempts, v_most, v_defined int;
+    declare v_pending, v_paused boolean;
+    declare v_attempts, v_most, v_own, v_defined int;
     declare v_none decimal(30,6);
     declare v_error longtext character set utf8mb4 default concat('worker ', in_worker, ' is gone');
     declare c cursor for -- dead letters are put in in the order of their keys, as everywhere
@@ -9348,15 +9348,14 @@ begin
         begin declare continue handler for not found set v_over = true; fetch c into v_entry; end;
         if v_over then leave each_c; end if;
             select q.p_kind, q.attempts, q.max_attempts, q.pending, q.errors, q.semaphores
-            into v_kind, v_attempts, v_most, v_pending, v_errors, v_semaphores
+            into v_kind, v_attempts, v_own, v_pending, v_errors, v_semaphores
             from delayed_queue q where q.entry = v_entry for update;
-            if v_most is null then
-                select min(k.max_attempts), count(*) into v_most, v_defined from queue_kind k where k.p_kind = v_kind;
-                if v_defined = 0 then
-                    call _queue_defaults(v_none, v_most, v_none, v_none, v_none, v_none);
-                end if;
+            select min(k.max_attempts), max(k.paused), count(*) into v_most, v_paused, v_defined
+            from queue_kind k where k.p_kind = v_kind;
+            if v_defined = 0 then
+                call _queue_defaults(v_none, v_most, v_none, v_none, v_none, v_none);
             end if;
-            if v_attempts >= v_most then
+            if v_attempts >= coalesce(v_own, v_most) and v_paused is not true then
                 call _queue_bury(v_entry, v_error, in_now);
             elseif v_pending is not null then
                 call _queue_end(v_entry, null, null, in_now);
@@ -9579,10 +9578,10 @@ Result: a row for each worker that was found dead: worker, and freed, how many m
 these. A worker that holds nothing more is forgotten; if it comes back, its heartbeat registers it anew. A freed
 message can be taken from now on. It stands last among those of its priority. The delivery counts as an attempt, as one
 that expires does, and is counted as expired. An error says that the worker is gone. If it was the last delivery that
-the message may have, the message becomes a dead letter. The receipt is lost from now on, though nobody else has got
-the message yet: the message will be delivered, and an ack now would have it done twice. Holds that have expired are
-free already and stay as they are. Permits of semaphores whose holds have ended or expired are given to who waits for
-them.
+the message may have, the message becomes a dead letter, in a paused kind not before it goes on. The receipt is lost
+from now on, though nobody else has got the message yet: the message will be delivered, and an ack now would have it
+done twice. Holds that have expired are free already and stay as they are. Permits of semaphores whose holds have ended
+or expired are given to who waits for them.
 Errors: none.
 Locks: the dead workers, and the messages in the order of their entries. What others have locked is left out, so two
 calls free once. Semaphores.

@@ -8155,7 +8155,7 @@ declare
     v_entries bigint[];
     v_found integer;
     v_kinds text[];
-    v_row delayed_queue;
+    v_row delayed_queue; v_kind queue_kind;
 begin
     v_entries := array(
         with recursive k (p_kind) as (
@@ -8192,9 +8192,10 @@ begin
             or q.attempts >= coalesce(q.max_attempts, (_queue_settings(q.p_kind)).max_attempts, 2147483647))
         order by q.p_key, q.p_kind -- dead letters are put in in the order of their keys, as everywhere
     loop
-        if v_row.attempts >= coalesce(v_row.max_attempts, (_queue_settings(v_row.p_kind)).max_attempts, 2147483647) then
+        v_kind := _queue_settings(v_row.p_kind);
+        if not v_kind.paused and v_row.attempts >= coalesce(v_row.max_attempts, v_kind.max_attempts, 2147483647) then
             perform _queue_bury(v_row.entry, v_error, in_now);
-        else
+        elsif v_row.pending is not null then
             perform _queue_end(array[v_row.entry], null::bytea[], null::text, null::text, in_now);
         end if;
     end loop;
@@ -8373,10 +8374,10 @@ Result: a row for each worker that was found dead: worker, and freed, how many m
 these. A worker that holds nothing more is forgotten; if it comes back, its heartbeat registers it anew. A freed
 message can be taken from now on. It stands last among those of its priority. The delivery counts as an attempt, as one
 that expires does, and is counted as expired. An error says that the worker is gone. If it was the last delivery that
-the message may have, the message becomes a dead letter. The receipt is lost from now on, though nobody else has got
-the message yet: the message will be delivered, and an ack now would have it done twice. Holds that have expired are
-free already and stay as they are. Permits of semaphores whose holds have ended or expired are given to who waits for
-them.
+the message may have, the message becomes a dead letter, in a paused kind not before it goes on. The receipt is lost
+from now on, though nobody else has got the message yet: the message will be delivered, and an ack now would have it
+done twice. Holds that have expired are free already and stay as they are. Permits of semaphores whose holds have ended
+or expired are given to who waits for them.
 Errors: none.
 Locks: the dead workers, and the messages in the order of their entries. What others have locked is left out, so two
 calls free once. Semaphores.

@@ -13,8 +13,8 @@ begin
     declare v_place int default 0;
     declare v_left int default in_max;
     declare v_entry bigint;
-    declare v_pending boolean;
-    declare v_attempts, v_most, v_defined int;
+    declare v_pending, v_paused boolean;
+    declare v_attempts, v_most, v_own, v_defined int;
     declare v_none decimal(30,6);
     declare v_error longtext character set utf8mb4 default concat('worker ', in_worker, ' is gone');
     declare c cursor for -- dead letters are put in in the order of their keys, as everywhere
@@ -55,15 +55,14 @@ begin
         group by q.p_kind;
         for each c into v_entry do
             select q.p_kind, q.attempts, q.max_attempts, q.pending, q.errors, q.semaphores
-            into v_kind, v_attempts, v_most, v_pending, v_errors, v_semaphores
+            into v_kind, v_attempts, v_own, v_pending, v_errors, v_semaphores
             from delayed_queue q where q.entry = v_entry for update;
-            if v_most is null then
-                select min(k.max_attempts), count(*) into v_most, v_defined from queue_kind k where k.p_kind = v_kind;
-                if v_defined = 0 then
-                    call _queue_defaults(v_none, v_most, v_none, v_none, v_none, v_none);
-                end if;
+            select min(k.max_attempts), max(k.paused), count(*) into v_most, v_paused, v_defined
+            from queue_kind k where k.p_kind = v_kind;
+            if v_defined = 0 then
+                call _queue_defaults(v_none, v_most, v_none, v_none, v_none, v_none);
             end if;
-            if v_attempts >= v_most then
+            if v_attempts >= coalesce(v_own, v_most) and v_paused is not true then
                 call _queue_bury(v_entry, v_error, in_now);
             elseif v_pending is not null then
                 call _queue_end(v_entry, null, null, in_now);

@@ -8,10 +8,10 @@ Result: a row for each worker that was found dead: worker, and freed, how many m
 these. A worker that holds nothing more is forgotten; if it comes back, its heartbeat registers it anew. A freed
 message can be taken from now on. It stands last among those of its priority. The delivery counts as an attempt, as one
 that expires does, and is counted as expired. An error says that the worker is gone. If it was the last delivery that
-the message may have, the message becomes a dead letter. The receipt is lost from now on, though nobody else has got
-the message yet: the message will be delivered, and an ack now would have it done twice. Holds that have expired are
-free already and stay as they are. Permits of semaphores whose holds have ended or expired are given to who waits for
-them.
+the message may have, the message becomes a dead letter, in a paused kind not before it goes on. The receipt is lost
+from now on, though nobody else has got the message yet: the message will be delivered, and an ack now would have it
+done twice. Holds that have expired are free already and stay as they are. Permits of semaphores whose holds have ended
+or expired are given to who waits for them.
 Errors: none.
 Locks: the dead workers, and the messages in the order of their entries. What others have locked is left out, so two
 calls free once. Semaphores.

@@ -7,7 +7,7 @@ declare
     v_entries bigint[];
     v_found integer;
     v_kinds text[];
-    v_row delayed_queue;
+    v_row delayed_queue; v_kind queue_kind;
 begin
     v_entries := array(
         with recursive k (p_kind) as (
@@ -44,9 +44,10 @@ begin
             or q.attempts >= coalesce(q.max_attempts, (_queue_settings(q.p_kind)).max_attempts, 2147483647))
         order by q.p_key, q.p_kind -- dead letters are put in in the order of their keys, as everywhere
     loop
-        if v_row.attempts >= coalesce(v_row.max_attempts, (_queue_settings(v_row.p_kind)).max_attempts, 2147483647) then
+        v_kind := _queue_settings(v_row.p_kind);
+        if not v_kind.paused and v_row.attempts >= coalesce(v_row.max_attempts, v_kind.max_attempts, 2147483647) then
             perform _queue_bury(v_row.entry, v_error, in_now);
-        else
+        elsif v_row.pending is not null then
             perform _queue_end(array[v_row.entry], null::bytea[], null::text, null::text, in_now);
         end if;
     end loop;
