@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import contextlib
 import inspect
+import math
 import typing
 from collections.abc import AsyncGenerator, Callable, Iterable, Mapping
 from typing import Any, Concatenate, ParamSpec, TypeVar, Unpack, cast
@@ -119,8 +120,8 @@ class Handlers(Mapping[str, Handler]):
             ("timeout_seconds", timeout_seconds),
             ("max_seconds", max_seconds),
         ):
-            if number is not None and number <= 0:
-                raise ValueError(f"{name} {number}: more than 0")
+            if number is not None and not 0 < number < math.inf:
+                raise ValueError(f"{name} {number}: more than 0, and finite")
 
         given: dict[str, Any] = {
             "payload": payload,

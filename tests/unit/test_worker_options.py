@@ -6,6 +6,7 @@ import asyncio
 import contextlib
 import importlib
 import json
+import math
 import ssl
 import sys
 from dataclasses import replace
@@ -88,17 +89,19 @@ def test_options_of_commands_that_are_not_finite(command: str, option: str, numb
     [
         ("concurrency", 0),
         ("timeout_seconds", 0),
+        ("timeout_seconds", math.inf),
         ("max_seconds", -1),
+        ("max_seconds", math.nan),
         ("max_messages", 0),
         ("max_messages", MAX_BATCH + 1),
     ],
 )
-def test_numbers_of_a_handler_that_make_no_sense(option: str, number: int) -> None:
+def test_numbers_of_a_handler_that_make_no_sense(option: str, number: float) -> None:
     handlers, options = Handlers(), dict[str, Any]({option: number})
     with pytest.raises(ValueError, match=f"{option} {number}"):
         handlers.on("mail", **options)(lambda _: None)
-    for number in (1, MAX_BATCH):
-        handlers.on(f"mail {number}", max_messages=number)(lambda _: None)
+    for most in (1, MAX_BATCH):
+        handlers.on(f"mail {most}", max_messages=most)(lambda _: None)
 
 
 def test_what_nobody_says_is_as_the_documentation_has_it(handlers: Handlers) -> None:
