@@ -8155,7 +8155,7 @@ declare
     v_entries bigint[];
     v_found integer;
     v_kinds text[];
-    v_row delayed_queue; v_kind queue_kind;
+    v_each record;
 begin
     v_entries := array(
         with recursive k (p_kind) as (
@@ -8186,17 +8186,17 @@ begin
     select k.p_kind, count(*), count(*) from unnest(v_kinds) k (p_kind) group by k.p_kind;
     update queue_semaphore_permit h set until = in_now where h.entry = any (v_entries); -- for whoever wants them
     perform _queue_wake(k.p_kind, null) from (select distinct n.p_kind from unnest(v_kinds) n (p_kind)) k;
-    for v_row in
-        select q.* from delayed_queue q
-        where q.entry = any (v_entries) and (q.pending is not null
-            or q.attempts >= coalesce(q.max_attempts, (_queue_settings(q.p_kind)).max_attempts, 2147483647))
+    for v_each in
+        select q.entry, d.dies
+        from delayed_queue q, lateral _queue_settings(q.p_kind) k, lateral (
+            select not k.paused and q.attempts >= coalesce(q.max_attempts, k.max_attempts, 2147483647)) d (dies)
+        where q.entry = any (v_entries) and (q.pending is not null or d.dies)
         order by q.p_key, q.p_kind -- dead letters are put in in the order of their keys, as everywhere
     loop
-        v_kind := _queue_settings(v_row.p_kind);
-        if not v_kind.paused and v_row.attempts >= coalesce(v_row.max_attempts, v_kind.max_attempts, 2147483647) then
-            perform _queue_bury(v_row.entry, v_error, in_now);
-        elsif v_row.pending is not null then
-            perform _queue_end(array[v_row.entry], null::bytea[], null::text, null::text, in_now);
+        if v_each.dies then
+            perform _queue_bury(v_each.entry, v_error, in_now);
+        else
+            perform _queue_end(array[v_each.entry], null::bytea[], null::text, null::text, in_now);
         end if;
     end loop;
     update delayed_queue q
