@@ -32,6 +32,19 @@ def until(condition: Callable[[], Any], seconds: float = PATIENCE_SECONDS) -> An
     return found
 
 
+def one_slow(queue: Session) -> tuple[Handlers, threading.Event, threading.Event]:
+    """Push a message of the kind slow; return its handler, when that has begun, and what lets it end."""
+    handlers, began, end = Handlers(), threading.Event(), threading.Event()
+
+    @handlers.on("slow")
+    def slow(_: object) -> None:
+        began.set()
+        end.wait(PATIENCE_SECONDS)
+
+    queue.push("slow", "a")
+    return handlers, began, end
+
+
 def others(queue: Session) -> list[int]:
     """Return the numbers of all other connections to the database."""
     if "mysql" in type(queue).__module__:

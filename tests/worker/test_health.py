@@ -13,10 +13,9 @@ from typing import TYPE_CHECKING, Any
 
 import pytest
 
-from pyqueue_sql import Message
 from pyqueue_sql.worker import Handlers, Worker, health, keeping
 from pyqueue_sql.worker.logs import TextFormatter
-from tests.worker.helpers import PATIENCE_SECONDS, until
+from tests.worker.helpers import PATIENCE_SECONDS, one_slow, until
 from tests.worker.test_upkeep import logged
 
 if TYPE_CHECKING:
@@ -38,13 +37,8 @@ def ask(port: int, path: str) -> tuple[int, dict[str, Any]]:
 
 
 def test_it_is_ready_until_it_stops(queue: Session, workers: Workers) -> None:
-    handlers, release, port = Handlers(), threading.Event(), free_port()
-
-    @handlers.on("slow")
-    def wait(_: Message) -> None:
-        release.wait()
-
-    queue.push("slow", "a")
+    handlers, _, release = one_slow(queue)
+    port = free_port()
     running = workers.start(handlers, health=f"127.0.0.1:{port}")
     try:
         until(lambda: queue.stats("slow")[0].reserved == 1)
@@ -75,13 +69,8 @@ def test_without_a_heartbeat_it_is_not_ready(
 
 
 def test_one_that_has_taken_all_it_was_told_is_not_ready(queue: Session, workers: Workers) -> None:
-    handlers, release, port = Handlers(), threading.Event(), free_port()
-
-    @handlers.on("slow")
-    def wait(_: Message) -> None:
-        release.wait()
-
-    queue.push("slow", "a")
+    handlers, _, release = one_slow(queue)
+    port = free_port()
     running = workers.start(handlers, health=f"127.0.0.1:{port}", max_messages=1)
     try:
         until(lambda: queue.stats("slow")[0].reserved == 1)

@@ -14,7 +14,7 @@ from pyqueue_sql.worker import AsyncWorker, Context, Handlers, Snooze, taking
 from pyqueue_sql.worker.board import Board
 from pyqueue_sql.worker.delivery import Delivery
 from tests.conformance.steps import keys
-from tests.worker.helpers import LONG_SECONDS, PATIENCE_SECONDS, Running, until
+from tests.worker.helpers import LONG_SECONDS, PATIENCE_SECONDS, Running, one_slow, until
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -211,14 +211,7 @@ def test_no_more_messages_than_it_was_told(queue: Session, workers: Workers) -> 
 def test_the_last_of_as_many_as_it_was_told_has_a_grace_only_once_it_is_stopped(
     queue: Session, workers: Workers, stops: int
 ) -> None:
-    handlers, began, end = Handlers(), threading.Event(), threading.Event()
-
-    @handlers.on("slow")
-    def slow(_: Message) -> None:
-        began.set()
-        end.wait(PATIENCE_SECONDS)
-
-    queue.push("slow", "a")
+    handlers, began, end = one_slow(queue)
     running = workers.start(handlers, max_messages=1, grace_seconds=0.1)
     assert began.wait(PATIENCE_SECONDS)
     if stops:
@@ -293,14 +286,7 @@ def test_a_worker_that_stops_at_once_gives_back_what_it_holds(queue: Session, wo
 
 
 def test_what_runs_after_the_grace_is_given_back(queue: Session, workers: Workers) -> None:
-    handlers, began, end = Handlers(), threading.Event(), threading.Event()
-
-    @handlers.on("slow")
-    def slow(_: Message) -> None:
-        began.set()
-        end.wait(PATIENCE_SECONDS)
-
-    queue.push("slow", "a")
+    handlers, began, end = one_slow(queue)
     with workers.running(handlers, grace_seconds=0.2):
         assert began.wait(PATIENCE_SECONDS)
     message = queue.get("slow", "a")
