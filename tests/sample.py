@@ -16,7 +16,7 @@ LARGE = os.environ.get("PYQUEUE_TEST_LARGE") == "1"
 WITH_LONG = LARGE or os.environ.get("PYQUEUE_TEST_LONG") == "1"
 """Whether what takes long is tried at all."""
 QUICK = [pytest.mark.long, pytest.mark.core("postgresql")]
-"""Marks of the small form of what is long: on PostgreSQL always, on the others among what is long."""
+"""Marks of what is long and has a small form: that is tried on PostgreSQL always."""
 ONE_IN = 12
 TIMES = 10 if LARGE else 1
 """How many times as much of what is left to chance."""
@@ -25,6 +25,19 @@ SEED = int(os.environ.get("PYQUEUE_TEST_SEED", random.randrange(1, 10**9) if LAR
 
 
 os.environ["PYQUEUE_TEST_SEED"] = str(SEED)  # for the processes that tests start
+
+
+def size(small: int, large: int) -> int:
+    """Return how much a test does: `large` where what takes long is tried, ten times that where `LARGE`."""
+    return large * TIMES if WITH_LONG else small
+
+
+def whole(server_name: str) -> bool:
+    """Return whether all combinations of something are tried where what takes long is.
+
+    On MySQL only where `LARGE`, for its routines are those of MariaDB.
+    """
+    return LARGE or (WITH_LONG and server_name != "mysql")
 
 
 def seed(name: str) -> int:

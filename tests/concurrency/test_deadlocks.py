@@ -15,15 +15,14 @@ import pytest
 
 from pyqueue_sql import Lost, Refused
 from tests.conformance.steps import receipts
-from tests.sample import TIMES, chance_of
+from tests.sample import chance_of, size
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable
 
     from tests.conformance.harness import Harness, Session
 
-MANY = int(os.environ.get("PYQUEUE_DEADLOCK_CALLS", 4000 * TIMES))
-CALLS = [2000, pytest.param(MANY, marks=pytest.mark.long)]
+CALLS = int(os.environ.get("PYQUEUE_DEADLOCK_CALLS", size(2000, 4000)))
 SESSIONS = 8
 KEYS = [f"k{number:02}" for number in range(8)]
 KINDS = ["a", "b", "c"]
@@ -205,17 +204,16 @@ class Caller:
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("calls", CALLS)
+@pytest.mark.long
+@pytest.mark.core("postgresql", "mariadb")
 @pytest.mark.parametrize("counted", [False, True], ids=["every call", "calls that count messages"])
-def test_calls_of_every_kind_at_the_same_messages_dont_deadlock(
-    harness: Harness, counted: bool, calls: int
-) -> None:
+def test_calls_of_every_kind_at_the_same_messages_dont_deadlock(harness: Harness, counted: bool) -> None:
     queue, shared = harness.connect(), deque[str](maxlen=40)
     for kind in KINDS:
         define(queue, kind, max_attempts=3)
     callers = [Caller(harness.connect(), seed, shared, counted=counted) for seed in range(SESSIONS)]
     with ThreadPoolExecutor(SESSIONS) as pool:
-        list(pool.map(lambda caller: caller.run(calls // SESSIONS // 2), callers))
+        list(pool.map(lambda caller: caller.run(CALLS // SESSIONS // 2), callers))
     errors = [error for caller in callers for error in caller.errors]
     # of one message, a reserve isn't made again where SKIP LOCKED itself waited: docs/adr/0008-order.md
     own = [error for error in errors if "while locking updated version" in error]

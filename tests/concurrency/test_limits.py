@@ -13,7 +13,7 @@ from tests.concurrency.overlapping import committed
 from tests.concurrency.test_races import together
 from tests.concurrency.waiting import PATIENCE_S, waiting
 from tests.conformance.steps import receipts
-from tests.sample import QUICK, chance_of
+from tests.sample import chance_of, size
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -23,7 +23,7 @@ if TYPE_CHECKING:
 
 CONSUMERS = 16
 MOST = 5
-MESSAGES = [pytest.param(200, marks=QUICK), pytest.param(400, marks=pytest.mark.long)]
+MESSAGES = size(200, 400)
 TIMEOUT_S = 3
 
 
@@ -45,13 +45,14 @@ def test_the_checker_sees_what_overlaps() -> None:
     assert most_at_once([(0, 2), (1, 3), (1.5, 4)]) == 3
 
 
-@pytest.mark.parametrize("messages", MESSAGES)
+@pytest.mark.long
+@pytest.mark.core("postgresql")
 @pytest.mark.parametrize("kills", [False, True])
 def test_never_more_are_held_than_the_limit_says(
-    queue: Session, connect: Connect, harness: Harness, kills: bool, messages: int
+    queue: Session, connect: Connect, harness: Harness, kills: bool
 ) -> None:
     queue.define("calls", max_reserved=MOST, timeout_seconds=TIMEOUT_S if kills else 300)
-    queue.push_many("calls", [{"key": f"{n}", "payload": n} for n in range(messages)])
+    queue.push_many("calls", [{"key": f"{n}", "payload": n} for n in range(MESSAGES)])
     holds: list[tuple[float, float]] = []
     done = threading.Event()
     acked: list[str] = []
@@ -98,7 +99,7 @@ def test_never_more_are_held_than_the_limit_says(
     assert max(seen) <= MOST
     assert most_at_once(holds) <= MOST
     assert queue.stats("calls")[0].total == 0, "and all of them were delivered"
-    assert len(acked) <= messages
+    assert len(acked) <= MESSAGES
     assert max(seen) > 1
 
 

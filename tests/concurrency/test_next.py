@@ -9,7 +9,7 @@ import pytest
 
 from tests.concurrency.test_races import together
 from tests.conformance.steps import receipts
-from tests.sample import QUICK, TIMES, chance_of
+from tests.sample import chance_of, size
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -17,7 +17,7 @@ if TYPE_CHECKING:
     from tests.conformance.harness import Harness
 
 CONSUMERS = 8
-MESSAGES = [pytest.param(120, marks=QUICK), pytest.param(240 * TIMES, marks=pytest.mark.long)]
+MESSAGES = size(120, 240)
 DEADLINE_SECONDS = 240
 """Generous: it ends when everything is processed."""
 WANTS = (["a"], ["b"], ["c"], ["a", "b"], ["b", "c"], ["c", "a"])
@@ -34,18 +34,19 @@ OPTIONS: dict[str, Callable[[int], dict[str, Any]]] = {
 }
 
 
-@pytest.mark.parametrize("messages", MESSAGES)
+@pytest.mark.long
+@pytest.mark.core("postgresql")
 @pytest.mark.parametrize("limited", [False, True], ids=["unlimited", "limited"])
 @pytest.mark.parametrize("what", list(OPTIONS))
 def test_consumers_in_the_loop_of_next_get_all_and_no_deadlock(
-    harness: Harness, what: str, limited: bool, messages: int
+    harness: Harness, what: str, limited: bool
 ) -> None:
     queue = harness.connect()
     for name in "abc":
         queue.semaphore(name, 2)
     if limited:
         queue.define("k", max_reserved=12)
-    number = messages // 2 if limited else messages
+    number = MESSAGES // 2 if limited else MESSAGES
     options = OPTIONS[what]
     batch = [{"key": f"{n}", "payload": n, **options(n)} for n in range(number)]
     for start in range(0, number, 200):

@@ -11,7 +11,7 @@ import pytest
 
 from tests.concurrency.test_races import together
 from tests.conformance.steps import receipts
-from tests.sample import QUICK, TIMES, chance_of
+from tests.sample import chance_of, size
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
@@ -20,7 +20,7 @@ if TYPE_CHECKING:
     from tests.conformance.harness import Harness, Session
 
 CONSUMERS = 16
-ACQUISITIONS = [pytest.param(150, marks=QUICK), pytest.param(300 * TIMES, marks=pytest.mark.long)]
+ACQUISITIONS = size(150, 300)
 CAPACITY = {"a": 1, "b": 2, "c": 5}
 WANTS = (["a"], ["b"], ["c"], ["a", "b"], ["b", "a"], ["c", "b"], ["b", "c", "a"])
 DEADLINE_SECONDS = 600
@@ -60,14 +60,15 @@ def test_the_checker_sees_what_is_over_capacity() -> None:
     assert len(over([*good, Hold(1.5, 1.6, ("b",))], CAPACITY)) == 1
 
 
-@pytest.mark.parametrize("acquisitions", ACQUISITIONS)
+@pytest.mark.long
+@pytest.mark.core("postgresql")
 @pytest.mark.parametrize("kills", [False, True], ids=["calm", "kills"])
 def test_never_over_capacity_and_everything_is_processed(
-    queue: Session, connect: Connect, harness: Harness, kills: bool, acquisitions: int
+    queue: Session, connect: Connect, harness: Harness, kills: bool
 ) -> None:
     for name, capacity in CAPACITY.items():
         queue.semaphore(name, capacity)
-    number = acquisitions // (4 if kills else 2)  # what is killed is held until it expires
+    number = ACQUISITIONS // (4 if kills else 2)  # what is killed is held until it expires
     for start in range(0, number, 500):
         queue.push_many(
             "k",

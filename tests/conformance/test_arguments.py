@@ -14,7 +14,7 @@ import pytest
 
 from tests.conformance.arguments import NO_JSON, NOT_EVERYWHERE, PART, RECEIPT, ROUTINES, hostile
 from tests.conformance.steps import keys, take
-from tests.sample import WITH_LONG, sample
+from tests.sample import sample, whole
 
 if TYPE_CHECKING:
     from tests.conformance.arguments import Parameter, Routine
@@ -151,7 +151,7 @@ def test_what_nobody_should_give_is_refused_or_means_nothing(
     def look(routine: Routine, place: int, parameter: Parameter) -> None:
         nothing = world.call(routine, place, None) if parameter.nullable else None
         called = names(routine.name)[place]
-        values = sample(hostile(parameter), f"{routine.name} {place}", whole=WITH_LONG)
+        values = sample(hostile(parameter), f"{routine.name} {place}", whole=whole(server_name))
         for name, value, wanted in values:
             if server_name == "postgresql" and "\0" in (value or ""):
                 continue  # no driver can send it

@@ -24,7 +24,7 @@ from tests.conformance.hostile import (
 )
 from tests.conformance.steps import take
 from tests.rules import each
-from tests.sample import WITH_LONG, sample
+from tests.sample import sample, whole
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator
@@ -274,12 +274,16 @@ def watched(queue: Session, clock: Clock) -> Callable[[], object]:
 @pytest.mark.core("postgresql", "mariadb")
 @each("name", sorted({parameter.name for parameter in ALL}))
 def test_a_hostile_value_is_refused_by_name_or_kept_exactly(
-    queue: Session, capabilities: Capabilities, watched: Callable[[], object], name: str
+    queue: Session,
+    capabilities: Capabilities,
+    watched: Callable[[], object],
+    server_name: str,
+    name: str,
 ) -> None:
     before = watched()
     values = [one for one in VALUES if one[1].name == name]
     longest = [one for one in values if isinstance(one[2], str) and one[2] in hostile.LONGEST]
-    tried = {one[0]: one for one in [*sample(values, name, whole=WITH_LONG), *longest]}
+    tried = {one[0]: one for one in [*sample(values, name, whole=whole(server_name)), *longest]}
     wrong = problems(queue, capabilities, tried.values())
     assert watched() == before
     assert not wrong, f"{len(wrong)}:\n" + "\n".join(wrong)

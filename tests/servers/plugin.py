@@ -34,6 +34,8 @@ TESTS = Path(__file__).parents[1]
 ROOMS = ("conformance", "schema", "worker", "clients")
 LONG = ("spark", "faults", "model", "concurrency")
 """In this order: faults mostly wait, while Spark keeps the cores busy."""
+LIKE_MARIADB = ("clients", "concurrency", "doctor", "model", "schema", "web", "worker")
+"""Where a test on MySQL is long: its routines are those of MariaDB. Scenarios aren't, nor its own traps."""
 ON_MARIADB = (
     "spark/test_checking",
     "spark/test_losses",
@@ -204,8 +206,8 @@ def pytest_itemcollected(item: pytest.Item) -> None:
         item.add_marker("long")
     if folder in ("model", "concurrency"):
         item.add_marker("large")
-    if folder in ("concurrency", "worker", "model") and server_of(item) == "mysql":
-        item.add_marker("long")  # its routines are those of MariaDB, where it runs
+    if room(item.path) in LIKE_MARIADB and server_of(item) == "mysql":
+        item.add_marker("long")
     if f"{folder}/{item.path.stem}" in ON_MARIADB and server_of(item) == "mysql":
         item.add_marker("rare")
 

@@ -56,7 +56,7 @@ def second(innodb_url: str) -> Iterator[str]:
 
 
 @pytest.mark.long
-@pytest.mark.core("mariadb")
+@pytest.mark.core("mariadb", "mysql")
 @pytest.mark.mission("E1")
 def test_down_leaves_nothing_and_twice_and_up_again_is_as_before(innodb_url: str):
     migrate.downgrade(innodb_url)

@@ -16,7 +16,7 @@ from pyqueue_sql import QueueError
 from tests.conformance.options import EITHER, LONG, NEW_YEAR, SHORT, with_turns
 from tests.conformance.steps import SECOND, keys, outcomes, receipts
 from tests.rules import each
-from tests.sample import WITH_LONG, sample
+from tests.sample import sample, whole
 from tests.schema.mysql.test_cursor import keep_cursor, place
 
 if TYPE_CHECKING:
@@ -188,7 +188,7 @@ def test_a_batch_is_pushed_alike_in_both_ways(
     ids=["none", "waiting", "ready", "order key", "semaphores"],
 )
 def test_messages_with_options_are_pushed_alike_in_all_ways(
-    connect: Connect, queue: Session, clock: Clock, shared: str | None
+    connect: Connect, queue: Session, clock: Clock, server_name: str, shared: str | None
 ) -> None:
     assert clock.now == NEW_YEAR * SECOND
     with_turns(queue)
@@ -198,7 +198,7 @@ def test_messages_with_options_are_pushed_alike_in_all_ways(
         " where c.table_schema = database() and c.table_name = 'delayed_queue'"
         " and c.column_name not in ('entry', 'p_kind', 'ready_kind', 'member')"
     )
-    for number, options in sample(enumerate([*SHORT, *LONG, *EITHER]), f"{shared}", whole=WITH_LONG):
+    for number, options in sample(enumerate([*SHORT, *LONG, *EITHER]), f"{shared}", whole=whole(server_name)):
         batch = f"""[{{"key": "z", "payload": 1}}, {{"key": "a", "payload": [2], {options}}},
             {{"key": "a", "payload": 3, "priority": 5}}, {{"key": "taken", "payload": 4, "priority": 6}}]"""
         short = pushed(queue, f"short{number}", batch, shared, columns)

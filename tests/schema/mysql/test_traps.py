@@ -26,7 +26,7 @@ if TYPE_CHECKING:
 
     from tests.servers.databases import Databases
 
-pytestmark = pytest.mark.servers("mariadb", "mysql")
+pytestmark = [pytest.mark.servers("mariadb", "mysql"), pytest.mark.core("mysql")]
 
 TIMES = (
     "timestamp = 1",

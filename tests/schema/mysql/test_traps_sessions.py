@@ -22,7 +22,7 @@ if TYPE_CHECKING:
 
     from tests.servers.databases import Databases
 
-pytestmark = pytest.mark.servers("mariadb", "mysql")
+pytestmark = [pytest.mark.servers("mariadb", "mysql"), pytest.mark.core("mysql")]
 
 # what a session may have been told before it calls
 SESSIONS = {
