@@ -256,6 +256,35 @@ def test_redrive_does_so_many_and_no_more(queue: Session) -> None:
     assert queue.redrive("mail.dead") == Redriven(6, 0)
 
 
+def test_redrive_in_portions_goes_past_what_cannot_go(queue: Session) -> None:
+    queue.define("gone", dead_letter_kind="mail.dead")
+    die(queue, "gone", "b2", "dead")
+    queue.push_many("mail", [{"key": key, "payload": "dead"} for key in "abcde"])
+    queue.nack_many(receipts(queue.reserve("mail", None, 5)), final=True)
+    queue.push_many("mail", [{"key": key, "payload": "alive"} for key in "ac"])
+    queue.drain("gone")
+    assert queue.redrive("mail.dead", 1) == Redriven(1, 1)
+    assert queue.redrive("mail.dead", 1) == Redriven(1, 3)
+    assert queue.redrive("mail.dead", 9) == Redriven(1, 3)
+    assert sorted(keys(queue.peek("mail", 9))) == ["a", "b", "c", "d", "e"]
+    assert sorted(keys(queue.peek("mail.dead", 9))) == ["a", "b2", "c"]
+
+
+def test_redrive_in_portions_goes_past_others_that_came_from_one_key(queue: Session) -> None:
+    for payload in range(5):
+        die(queue, "mail", "a", payload)
+    for key in "bcd":
+        die(queue, "mail", key)
+    assert queue.redrive("mail.dead", 3) == Redriven(3, 4)
+    assert sorted((message.key, message.payload) for message in queue.peek("mail", 9)) == [
+        ("a", 0),
+        ("b", None),
+        ("c", None),
+    ]
+    assert queue.redrive("mail.dead", 3) == Redriven(1, 4)
+    assert queue.redrive("mail.dead", 3) == Redriven(0, 4)
+
+
 def test_a_redrive_that_is_rolled_back_wasnt(queue: Session, connect: Connect) -> None:
     die(queue, "mail", "a", 1)
     operator = connect(autocommit=False)

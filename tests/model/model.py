@@ -487,14 +487,20 @@ class Model:
         return "duplicate" if outcome == "ignored" else "moved"
 
     def redrive(self, kind: str, most: int | None) -> tuple[int, int]:
-        """Dead letters back to where they came from; so many are looked at, by key."""
+        """Dead letters back to where they came from; so many go, by key, past those that can't."""
         dead = [e for e in self.of(kind) if e.source and not e.pending and e.state(self.now) != "reserved"]
-        looked_at = sorted(dead, key=lambda e: e.key)[:most]
-        went = 0
-        for entry in sorted(looked_at, key=lambda e: (e.source or ("", ""))[1::-1]):
+        going, stayed = dict[Any, Entry](), 0
+        for entry in sorted(dead, key=lambda e: e.key):
+            if len(going) == most:
+                break
             assert entry.source
-            if self.kinds[entry.source.kind].draining:
-                continue
+            place = (entry.source.key, entry.source.kind)
+            if place in going or place[::-1] in self.entries or self.kinds[entry.source.kind].draining:
+                stayed += 1
+            else:
+                going[place] = entry
+        for _, entry in sorted(going.items()):
+            assert entry.source
             back = self._new(
                 entry.source.kind,
                 entry.source.key,
@@ -505,10 +511,9 @@ class Model:
                 errors=entry.errors,
                 follows=entry.follows._replace(order_key=entry.source.order_key),
             )
-            if self._put(back, "ignore") == "created":
-                self._end(entry, "moved", entry.source.kind)
-                went += 1
-        return went, len(looked_at) - went
+            assert self._put(back, "ignore") == "created"
+            self._end(entry, "moved", entry.source.kind)
+        return len(going), stayed
 
     # -- by an operator
 

@@ -3729,6 +3729,8 @@ declare
     v_now constant bigint := queue_now();
     v_dead delayed_queue; v_row delayed_queue;
     v_put record;
+    v_last text collate "C";
+    v_look bigint := coalesce(in_max_messages, 9223372036854775807);
     v_entries bigint[];
     v_orders text[];
     v_names text[];
@@ -3741,31 +3743,46 @@ begin
     for v_try in 1 .. 2147483647 loop
         begin
             went := 0;
-            stayed := 0;
-            v_entries := null;
+            v_last := null;
             v_orders := null;
             v_names := null;
-            -- rows are locked before keys are put in, everywhere
-            perform _queue_line(l.source_kind, array_agg(l.source_order_key), array_agg(l.source_key), false, false)
-            from (
-                select q.source_kind, q.source_key, q.source_order_key from delayed_queue q
-                where q.p_kind = in_kind and q.source_kind is not null and q.pending is null
-                    and (q.reserved_at is null or q.scheduled_at <= v_now)
-                order by q.p_kind, q.p_key limit in_max_messages) l
-            where l.source_order_key is not null
-            group by l.source_kind order by l.source_kind;
-            for v_dead in
-                with d as materialized (
-                    select q.* from delayed_queue q
+            loop -- of those that came from one key only one can go
+                v_entries := array(
+                    select q.entry from delayed_queue q
                     where q.p_kind = in_kind and q.source_kind is not null and q.pending is null
                         and (q.reserved_at is null or q.scheduled_at <= v_now)
-                    order by q.p_kind, q.p_key limit in_max_messages for update skip locked)
-                select d.* from d order by d.source_key, d.source_kind, d.p_key
+                        and (select t.entry from delayed_queue t
+                            where t.p_kind = q.source_kind and t.p_key = q.source_key) is null
+                        and (select k.draining from queue_kind k where k.p_kind = q.source_kind) is not true
+                    order by q.p_kind, q.p_key limit v_look);
+                exit when cardinality(v_entries) < v_look or in_max_messages <= (
+                    select count(distinct (q.source_kind, q.source_key)) from delayed_queue q
+                    where q.entry = any (v_entries));
+                v_look := v_look * 2;
+            end loop;
+            -- rows are locked before keys are put in, everywhere
+            perform _queue_line(l.source_kind, array_agg(l.source_order_key), array_agg(l.source_key), false, false)
+            from delayed_queue l
+            where l.entry = any (v_entries) and l.source_order_key is not null
+            group by l.source_kind order by l.source_kind;
+            v_entries := null;
+            for v_dead in
+                with l as materialized (
+                    select q from delayed_queue q
+                    where q.p_kind = in_kind and q.source_kind is not null and q.pending is null
+                        and (q.reserved_at is null or q.scheduled_at <= v_now)
+                        and (select t.entry from delayed_queue t
+                            where t.p_kind = q.source_kind and t.p_key = q.source_key) is null
+                        and (select k.draining from queue_kind k where k.p_kind = q.source_kind) is not true
+                    order by q.p_kind, q.p_key limit v_look for update skip locked),
+                n as (
+                    select l.q, row_number() over (
+                        partition by (l.q).source_kind, (l.q).source_key order by (l.q).p_key) as nth
+                    from l),
+                d as (select n.q from n where n.nth = 1 order by (n.q).p_key limit in_max_messages)
+                select (d.q).* from d order by (d.q).source_key, (d.q).source_kind, (d.q).p_key
             loop
-                if exists (select from queue_kind k where k.p_kind = v_dead.source_kind and k.draining) then
-                    stayed := stayed + 1;
-                    continue;
-                end if;
+                v_last := greatest(v_last, v_dead.p_key);
                 v_row := v_dead;
                 v_row.p_kind := v_dead.source_kind;
                 v_row.p_key := v_dead.source_key;
@@ -3785,19 +3802,23 @@ begin
                     end if;
                     perform _queue_end(array[v_dead.entry], null::bytea[], 'moved', v_dead.source_kind, v_now);
                     went := went + 1;
-                else
-                    stayed := stayed + 1;
                 end if;
             end loop;
             if v_orders is not null then
                 perform _queue_join_line(v_entries, v_orders);
             end if;
             perform _queue_permits_settle(null::bigint[], v_names, true, v_now) where v_names is not null;
-            return;
+            exit;
         exception when sqlstate 'PQ00A' or deadlock_detected then -- all that it did and locked is undone: again
             if sqlstate <> 'PQ00A' and (not v_own or v_try > 20) then raise; end if;
         end;
     end loop;
+    select count(*) into stayed from delayed_queue q
+    where q.p_kind = in_kind and q.p_key <= case when went = in_max_messages then v_last
+            else (select max(m.p_key) from delayed_queue m where m.p_kind = in_kind) end
+        and q.source_kind is not null and q.pending is null and (q.reserved_at is null or q.scheduled_at <= v_now)
+        and ((select t.entry from delayed_queue t where t.p_kind = q.source_kind and t.p_key = q.source_key) is not null
+            or (select k.draining from queue_kind k where k.p_kind = q.source_kind));
 end $$;
 --;
 comment on function queue_redrive(text, bigint) is
@@ -3805,11 +3826,12 @@ $$Sends dead letters back to the kinds they came from. Each is a new entry with 
 errors, route and semaphores, and stands at the end of the line of its order key. The dead letter has ended by that:
 it counts as moved, in history and log too.
 in_kind: the dead-letter kind.
-in_max_messages: how many to look at, in the order of their keys; NULL: all. Of several that came from the same key
-the first in that order goes.
-Result: went: how many; stayed: how many whose key is taken where they came from, or where that is drained.
+in_max_messages: how many go at the most, in the order of their keys; NULL: all. Those that can't go are passed over,
+however many there are. Of several that came from the same key the first in that order goes.
+Result: went: how many; stayed: how many whose key is taken where they came from, or where that is drained. Those up to
+the last one that went are counted, or all where fewer went than were asked for.
 Errors: PQ007 for a kind that is for others. PQ001 for kind and max_messages.
-Locks: the dead letters, and the first of the lines. What others hold or have locked stays.$$;
+Locks: the dead letters that go, and the first of the lines. What others hold or have locked stays.$$;
 --;
 -- changes: delayed_queue, queue_dedup
 create or replace function _queue_take_back(in_entries bigint[], in_now bigint) returns bigint[] language plpgsql as $$
