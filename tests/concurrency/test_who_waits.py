@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from typing import TYPE_CHECKING
 
 import pytest
@@ -279,6 +280,22 @@ def test_a_redrive_that_waits_for_a_line_has_put_no_key(
         assert queue.push("k", "x", 1).outcome == "created"
         first.commit()
         assert (redriven.result(PATIENCE_S).went, redriven.result().stayed) == (0, 1)
+
+
+@pytest.mark.parametrize("special", [False, True], ids=["plain", "remembered"])
+def test_a_publish_that_waits_counts_only_what_it_has_put_in(
+    queue: Session, connect: Connect, harness: Harness, special: bool
+) -> None:
+    if special:
+        queue.define("mail", dedup_seconds=60)
+    parts = json.dumps([batches.stage(queue, *(batches.row(key) for key in "axz"))])
+    first = connect(autocommit=False)
+    first.push("mail", "a", 2)
+    with waiting(harness, connect(), lambda s: s.answer("queue_stage_publish", parts, None)) as published:
+        assert queue.push("mail", "x", 2).outcome == "created"
+        first.commit()
+        [answer] = published.result(PATIENCE_S)
+    assert (answer["messages"], answer["pushed"], answer["differing"]) == ("3", "1", "2")
 
 
 def test_what_comes_due_is_taken_past_what_another_has_taken(

@@ -8173,15 +8173,15 @@ drop procedure if exists _queue_push_inbox_row;
 create procedure _queue_push_inbox_row(in in_kind text character set utf8mb4 collate /*!80017 utf8mb4_0900_bin *//*M!100600 utf8mb4_nopad_bin */, in in_key text character set utf8mb4 collate /*!80017 utf8mb4_0900_bin *//*M!100600 utf8mb4_nopad_bin */,
     in in_payload longtext character set utf8mb4, in in_payload_bytes longblob,
     in in_headers longtext character set utf8mb4, in in_priority int, in in_delay_seconds decimal(30,6),
-    in in_scheduled_at bigint, in in_attempts int, in in_max_attempts int)
+    in in_scheduled_at bigint, in in_attempts int, in in_max_attempts int,
+    out out_outcome varchar(10) character set utf8mb4)
     comment 'Pushes one row of the inbox.
-The parameters are the columns of queue_inbox.
+The parameters are the columns of queue_inbox. out_outcome: that of a push.
 Errors: those of queue_push.
 differs: PostgreSQL''s _queue_check_inbox_row only checks, and the rows of a statement are pushed together.'
 begin
     declare v_key text character set utf8mb4 collate /*!80017 utf8mb4_0900_bin *//*M!100600 utf8mb4_nopad_bin */;
     declare v_at bigint;
-    declare v_outcome varchar(10) character set utf8mb4;
     declare v_options longtext character set utf8mb4;
     if in_payload_bytes is null then
         call _queue_check_payload(in_payload, 'payload');
@@ -8197,7 +8197,8 @@ begin
             in_priority + 0, 'delay_seconds', in_delay_seconds + 0, 'scheduled_at', in_scheduled_at + 0, 'attempts',
             in_attempts + 0, 'max_attempts', in_max_attempts + 0);
     end if;
-    call _queue_push(in_kind, in_key, in_payload, in_payload_bytes, v_options, v_key, v_at, v_outcome);
+    call _queue_push(in_kind, in_key, in_payload, in_payload_bytes, v_options, v_key, v_at,
+        out_outcome);
 end;
 --;
 -- calls: _queue_bury, _queue_check_json, _queue_fail, _queue_key, _queue_push_inbox_row, _queue_put
@@ -8232,7 +8233,7 @@ begin
                 'takes nothing from an inbox without its trigger, since that can''t say who wrote it');
         end if;
         call _queue_push_inbox_row(v_kind, v_key, v_payload, v_bytes, v_headers, v_priority, v_delay, v_at, v_attempts,
-            v_max_attempts);
+            v_max_attempts, v_outcome);
     end;
     if v_error is not null then
         if v_key is null then
@@ -8454,8 +8455,8 @@ begin
     call _queue_epoch(v_shift);
     set v_first = ((uuid_short() << 8) & 9223372036854775807) + v_shift;
     if v_special then
-        call _queue_stage_put_each(in_parts);
-        set v_counted = false;
+        call _queue_stage_put_each(in_parts, out_pushed);
+        set v_counted = true;
     else
         insert into delayed_queue (entry, p_kind, p_key, payload, payload_bytes, headers, priority, scheduled_at,
             scheduled_at_initially, created_at, attempts, max_attempts, ready_rank, ready_at, due_at)
@@ -8472,10 +8473,12 @@ begin
             left join delayed_queue q force index (delayed_queue_key) on q.p_kind = m.p_kind and q.p_key = m.p_key
         where q.entry is null
         on duplicate key update entry = delayed_queue.entry;
-        set out_pushed = row_count(), out_differing = 0;
+        set out_pushed = row_count();
     end if;
+    set out_differing = 0;
     if not v_counted or out_pushed < out_messages then
-        select count(distinct if(q.entry > v_first, q.entry, null)) + coalesce(sum(s.p_key is null), 0),
+        -- others have put in higher numbers since, too
+        select if(v_counted, out_pushed, count(distinct if(q.entry > v_first and q.created_at = v_now, q.entry, null))),
             coalesce(sum(q.entry is not null
             and not if(s.payload_bytes is not null, q.payload_bytes <=> s.payload_bytes,
                 /*!80017 q.payload <=> cast(coalesce(s.payload, 'null') as json) */
@@ -8501,10 +8504,10 @@ end;
 -- calls: _queue_push_inbox_row
 drop procedure if exists _queue_stage_put_each;
 --;
-create procedure _queue_stage_put_each(in in_parts longtext character set utf8mb4)
+create procedure _queue_stage_put_each(in in_parts longtext character set utf8mb4, out out_pushed bigint)
     comment 'Pushes what is staged message by message, in the order of the keys: where one of them has no key, is wrong,
 or is of a kind with a shape or a memory of keys; and where its JSON takes more than a glance.
-in_parts: those of queue_stage_publish, locked.
+in_parts: those of queue_stage_publish, locked. out_pushed: how many became messages.
 Errors: those of queue_push, naming the key; then the call has to be undone.
 Locks: as queue_push.
 differs: on PostgreSQL the trigger of queue_inbox does it.'
@@ -8516,6 +8519,7 @@ begin
     declare v_priority, v_attempts, v_max_attempts, v_number int;
     declare v_delay decimal(30,6);
     declare v_error varchar(128) character set utf8mb4;
+    declare v_outcome varchar(10) character set utf8mb4;
     declare c cursor for
         select s.id from json_table(in_parts, '$[*]' columns (part bigint path '$.part')) j
             straight_join queue_stage s force index (queue_stage_of_part) on s.part = j.part
@@ -8530,6 +8534,7 @@ begin
             else signal sqlstate 'PQ003' set message_text = v_error, mysql_errno = 31003;
         end case;
     end;
+    set out_pushed = 0;
     open c; begin declare v_over boolean default false; each_c: loop
     begin declare continue handler for not found set v_over = true; fetch c into v_id; end;
     if v_over then leave each_c; end if;
@@ -8538,7 +8543,8 @@ begin
         into v_kind, v_key, v_payload, v_bytes, v_headers, v_priority, v_delay, v_at, v_attempts, v_max_attempts
         from queue_stage s where s.id = v_id;
         call _queue_push_inbox_row(v_kind, v_key, v_payload, v_bytes, v_headers, v_priority, v_delay, v_at, v_attempts,
-            v_max_attempts);
+            v_max_attempts, v_outcome);
+        set out_pushed = out_pushed + (v_outcome = 'created');
     end loop; end; close c;
 end;
 --;
@@ -8784,8 +8790,9 @@ many were published, those whose keys are taken among them; pushed: how many of 
 many have another payload than the message that has their key. A write that names a query or a job stands in the view
 queue_writes, too. On PostgreSQL, where parts is empty, it is about what the transaction has put into queue_inbox.
 Errors: PQ001 for parts, query and batch, PQ002 for options. PQ004 where a part isn''t there (published before,
-aborted, past its day, lost in a crash of the server) or has not so many messages. PQ004, too, where another job of
-the same run has done the batch. For a message the error of a push, naming its key.
+aborted, past its day, lost in a crash of the server, staged after the snapshot of a transaction) or has not so many
+messages. PQ004, too, where another job of the same run has done the batch. For a message the error of a push, naming
+its key.
 Locks: the row of the query and the parts, in their order; else as queue_push_many.
 Where the idea comes from: the transactional sinks of Spark and Flink.
 differs: messages of one time are delivered in the order of their keys.'

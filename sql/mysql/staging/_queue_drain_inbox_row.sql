@@ -28,7 +28,7 @@ begin
                 'takes nothing from an inbox without its trigger, since that can''t say who wrote it');
         end if;
         call _queue_push_inbox_row(v_kind, v_key, v_payload, v_bytes, v_headers, v_priority, v_delay, v_at, v_attempts,
-            v_max_attempts);
+            v_max_attempts, v_outcome);
     end;
     if v_error is not null then
         if v_key is null then

@@ -82,8 +82,8 @@ begin
     call _queue_epoch(v_shift);
     set v_first = ((uuid_short() << 8) & 9223372036854775807) + v_shift;
     if v_special then
-        call _queue_stage_put_each(in_parts);
-        set v_counted = false;
+        call _queue_stage_put_each(in_parts, out_pushed);
+        set v_counted = true;
     else
         insert into delayed_queue (entry, p_kind, p_key, payload, payload_bytes, headers, priority, scheduled_at,
             scheduled_at_initially, created_at, attempts, max_attempts, ready_rank, ready_at, due_at)
@@ -100,10 +100,12 @@ begin
             left join delayed_queue q force index (delayed_queue_key) on q.p_kind = m.p_kind and q.p_key = m.p_key
         where q.entry is null
         on duplicate key update entry = delayed_queue.entry;
-        set out_pushed = row_count(), out_differing = 0;
+        set out_pushed = row_count();
     end if;
+    set out_differing = 0;
     if not v_counted or out_pushed < out_messages then
-        select count(distinct if(q.entry > v_first, q.entry, null)) + coalesce(sum(s.p_key is null), 0),
+        -- others have put in higher numbers since, too
+        select if(v_counted, out_pushed, count(distinct if(q.entry > v_first and q.created_at = v_now, q.entry, null))),
             coalesce(sum(q.entry is not null
             and not if(s.payload_bytes is not null, q.payload_bytes <=> s.payload_bytes,
                 /*!80017 q.payload <=> cast(coalesce(s.payload, 'null') as json) */

@@ -1,8 +1,8 @@
 -- calls: _queue_push_inbox_row
-create procedure _queue_stage_put_each(in in_parts longtext character set utf8mb4)
+create procedure _queue_stage_put_each(in in_parts longtext character set utf8mb4, out out_pushed bigint)
     comment 'Pushes what is staged message by message, in the order of the keys: where one of them has no key, is wrong,
 or is of a kind with a shape or a memory of keys; and where its JSON takes more than a glance.
-in_parts: those of queue_stage_publish, locked.
+in_parts: those of queue_stage_publish, locked. out_pushed: how many became messages.
 Errors: those of queue_push, naming the key; then the call has to be undone.
 Locks: as queue_push.
 differs: on PostgreSQL the trigger of queue_inbox does it.'
@@ -14,6 +14,7 @@ begin
     declare v_priority, v_attempts, v_max_attempts, v_number int;
     declare v_delay decimal(30,6);
     declare v_error varchar(128) character set utf8mb4;
+    declare v_outcome varchar(10) character set utf8mb4;
     declare c cursor for
         select s.id from json_table(in_parts, '$[*]' columns (part bigint path '$.part')) j
             straight_join queue_stage s force index (queue_stage_of_part) on s.part = j.part
@@ -28,12 +29,14 @@ begin
             else signal sqlstate 'PQ003' set message_text = v_error, mysql_errno = 31003;
         end case;
     end;
+    set out_pushed = 0;
     for each c into v_id do
         select s.p_kind, s.p_key, s.payload, s.payload_bytes, s.headers, s.priority, s.delay_seconds, s.scheduled_at,
             s.attempts, s.max_attempts
         into v_kind, v_key, v_payload, v_bytes, v_headers, v_priority, v_delay, v_at, v_attempts, v_max_attempts
         from queue_stage s where s.id = v_id;
         call _queue_push_inbox_row(v_kind, v_key, v_payload, v_bytes, v_headers, v_priority, v_delay, v_at, v_attempts,
-            v_max_attempts);
+            v_max_attempts, v_outcome);
+        set out_pushed = out_pushed + (v_outcome = 'created');
     end each;
 end;

@@ -5,6 +5,7 @@
 create trigger queue_inbox before insert on queue_inbox for each row
 begin
     declare v_error varchar(128) character set utf8mb4;
+    declare v_outcome varchar(10) character set utf8mb4;
     declare v_now, v_due, v_entry, v_special bigint;
     declare exit handler for sqlstate 'PQ001' begin
         get diagnostics condition 1 v_error = message_text;
@@ -65,7 +66,7 @@ begin
         on duplicate key update entry = delayed_queue.entry;
     else
         call _queue_push_inbox_row(new.p_kind, new.p_key, new.payload, new.payload_bytes, new.headers, new.priority,
-            new.delay_seconds, new.scheduled_at, new.attempts, new.max_attempts);
+            new.delay_seconds, new.scheduled_at, new.attempts, new.max_attempts, v_outcome);
     end if;
     -- only its number is needed until somebody takes it out
     set new.taken = true, new.payload = null, new.payload_bytes = null, new.headers = null;

@@ -43,7 +43,8 @@ many were published, those whose keys are taken among them; pushed: how many of 
 many have another payload than the message that has their key. A write that names a query or a job stands in the view
 queue_writes, too. On PostgreSQL, where parts is empty, it is about what the transaction has put into queue_inbox.
 Errors: PQ001 for parts, query and batch, PQ002 for options. PQ004 where a part isn't there (published before,
-aborted, past its day, lost in a crash of the server) or has not so many messages. PQ004, too, where another job of
-the same run has done the batch. For a message the error of a push, naming its key.
+aborted, past its day, lost in a crash of the server, staged after the snapshot of a transaction) or has not so many
+messages. PQ004, too, where another job of the same run has done the batch. For a message the error of a push, naming
+its key.
 Locks: the row of the query and the parts, in their order; else as queue_push_many.
 Where the idea comes from: the transactional sinks of Spark and Flink.$$;
