@@ -176,6 +176,29 @@ def test_M4_escapes_in_the_text_are_what_they_stand_for(queue: Session, indexed:
 
 
 @INDEXED
+def test_M4_of_a_name_that_stands_twice_the_last_value_counts(queue: Session, indexed: bool) -> None:
+    queue.define("job", filter_index=indexed)
+    texts = {
+        "flat": '{"a":1,"n":[{"k":":,"}],"a":2,"a":3,"b":"x","ab":{}}',
+        "deep": '{"o":{"a":3},"o":{"p":{"a":3,"a":{}},"c":[1],"c":[4,5]},"e":"\\u0022a","s":5}',
+    }
+    for key, text in texts.items():
+        queue.raw("queue_push", "job", key, text, None)
+    found: list[tuple[str, dict[str, Any]]] = [
+        *(("flat", {"a": 3}), ("flat", {"b": "x"}), ("flat", {"a": 3, "ab": {}}), ("flat", {"n": []})),
+        *(("deep", {"o": {"p": {"a": {}}}}), ("deep", {"o": {"c": [5]}}), ("deep", {"e": '"a', "s": 5})),
+    ]
+    for key, where in found:
+        assert keys(queue.peek("job", 9, where=where)) == [key]
+        [message] = queue.reserve("job", None, 9, where=where)
+        assert message.key == key
+        assert queue.nack(message.receipt).outcome == "retry"
+    lost: list[dict[str, Any]] = [{"a": 1}, {"a": 2}, {"b": 3}, {"b": 2}, {"o": {"a": 3}}, {"o": {"c": [1]}}]
+    for where in lost:
+        assert queue.peek("job", 9, where=where) == queue.reserve("job", None, 9, where=where) == []
+
+
+@INDEXED
 def test_M4_those_that_match_come_in_the_order_of_the_kind(
     queue: Session, clock: Clock, indexed: bool
 ) -> None:

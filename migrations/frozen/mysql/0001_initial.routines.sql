@@ -7569,28 +7569,31 @@ create procedure _queue_leaves(in in_document longtext character set utf8mb4, in
 in_document: payload, headers or a filter. in_filter: whether it is a filter.
 out_leaves: a JSON array of {p, c}, path and value, such that values that are equal are spelt the same, 1 and 1.0 too.
 An object or an array is a leaf as well, {} or []; of a filter only where it is empty. What stands in an array and is
-none itself is left out; in a filter it is a !.
+none itself is left out; in a filter it is a !. Of a name that stands more than once in an object the last counts.
 differs: PostgreSQL has an operator that finds a filter in a document; for its index see _queue_terms.'
 begin
     declare v_level, v_nodes, v_part longtext character set utf8mb4;
-    declare v_more boolean;
+    declare v_more, v_twice boolean;
+    declare v_looked boolean default false;
     -- see _queue_misfit
     /*M!100600 set in_document = replace(replace(in_document, '\\\\', '\\u005c'), '\\"', '\\u0022'); */
     set out_leaves = json_array(), v_level = if(json_type(in_document) = 'OBJECT',
         json_object('0', json_object('p', '', 'v', concat(in_document, '') collate /*!80017 utf8mb4_0900_bin *//*M!100600 utf8mb4_nopad_bin */)), null);
     -- each list of these is an object: MariaDB makes a file to gather long values in an array
-    while v_level is not null do
+    level: while v_level is not null do
         -- what stands in each object and array; names and values by their place, as in _queue_misfit
         select json_objectagg(concat(v.node, '.', v.place), json_object('p', v.p, 't', v.t, 'v', v.v, 'c', (case
             when v.t = 'OBJECT' then '{}' when v.t = 'ARRAY' then '[]' when v.t = 'DEEP' then '!'
             when v.t = 'STRING' then json_quote(json_unquote(v.v)) when v.t in ('BOOLEAN', 'NULL') then v.v
             when v.v = '-0' then '0' when v.v regexp '^-?[0-9]{1,20}$' then v.v
             when abs(v.v + 0e0) < 1e18 and floor(v.v + 0e0) = v.v + 0e0 then cast(cast(v.v + 0e0 as signed) as char)
-            else concat(v.v + 0e0) end) collate /*!80017 utf8mb4_0900_bin *//*M!100600 utf8mb4_nopad_bin */)), max(v.t in ('OBJECT', 'ARRAY', 'DEEP'))
-        into v_nodes, v_more
+            else concat(v.v + 0e0) end) collate /*!80017 utf8mb4_0900_bin *//*M!100600 utf8mb4_nopad_bin */)), max(v.t in ('OBJECT', 'ARRAY', 'DEEP')),
+            max(v.t = 'TWICE')
+        into v_nodes, v_more, v_twice
         from (
-            select n.node, c.place, if(k.name is null and json_type(c.value) in ('OBJECT', 'ARRAY'), 'DEEP',
-                coalesce(json_type(c.value), 'NULL')) collate /*!80017 utf8mb4_0900_bin *//*M!100600 utf8mb4_nopad_bin */ as t,
+            select n.node, c.place, if(k.name is null and json_type(n.v) = 'OBJECT', 'TWICE',
+                if(k.name is null and json_type(c.value) in ('OBJECT', 'ARRAY'), 'DEEP',
+                coalesce(json_type(c.value), 'NULL'))) collate /*!80017 utf8mb4_0900_bin *//*M!100600 utf8mb4_nopad_bin */ as t,
                 concat(n.p, coalesce(concat('.', json_quote(k.name)), '[]')) collate /*!80017 utf8mb4_0900_bin *//*M!100600 utf8mb4_nopad_bin */ as p,
                 concat(coalesce(c.value, 'null'), '') collate /*!80017 utf8mb4_0900_bin *//*M!100600 utf8mb4_nopad_bin */ as v
             from json_table(v_level, '$.*' columns (node for ordinality,
@@ -7599,7 +7602,16 @@ begin
                     columns (place for ordinality, value json path '$')) c
                 left join json_table(if(json_type(n.v) = 'ARRAY', '[]', json_keys(n.v)), '$[*]'
                     columns (place for ordinality, name longtext character set utf8mb4 collate /*!80017 utf8mb4_0900_bin *//*M!100600 utf8mb4_nopad_bin */ path '$')) k on k.place = c.place
-            where k.name is not null or json_type(n.v) = 'ARRAY') v;
+            where k.name is not null or json_type(n.v) = 'ARRAY' or not v_looked) v;
+        if v_twice then -- of a name that stands more than once in an object the last is left
+            /*M!100600 set in_document = regexp_replace(in_document, concat(
+                '(?(DEFINE)(?<v>\\s*+("[^"]*+"|[{]((?&m)(,(?&m))*+|\\s*+)[}]|[[]((?&v)(,(?&v))*+|\\s*+)[]]',
+                '|[^][{}",\\s]++)\\s*+)(?<m>\\s*+"[^"]*+"\\s*+:(?&v)))(?<n>"[^"]*+")\\s*+:(?&v),',
+                '(?=(?s:.*?)\\k<n>\\s*+:)(?=((?&m),)*?\\s*+\\k<n>\\s*+:)|"[^"]*+"(*SKIP)(*FAIL)'), ''); */
+            set v_looked = true, out_leaves = json_array(),
+                v_level = json_object('0', json_object('p', '', 'v', concat(in_document, '') collate /*!80017 utf8mb4_0900_bin *//*M!100600 utf8mb4_nopad_bin */));
+            iterate level;
+        end if;
         set v_part = v_nodes, v_level = null;
         if v_more then
             select json_objectagg(n.place, json_object('p', n.p, 'c', n.c)) into v_part
@@ -7870,6 +7882,8 @@ differs: on PostgreSQL it is a part of _queue_take_where.'
 begin
     declare v_rank int;
     declare v_place, v_entry bigint;
+    -- a path finds the first of a name that stands twice, on MariaDB
+    declare v_name longblob default concat('"', substring_index(in_path, '."', -1));
     if out_rank is null then
         /*M!100600 set statement group_concat_max_len = 1000000000 for */ select json_arrayagg(c.entry), count(*), json_extract(json_arrayagg(c.due_at), concat('$[', count(*) - 1, ']')),
             json_extract(json_arrayagg(c.entry), concat('$[', count(*) - 1, ']'))
@@ -7878,11 +7892,13 @@ begin
             select q.entry, q.due_at from delayed_queue q force index (delayed_queue_due)
             where q.p_kind = in_kind and q.due_at between out_place and in_now
                 and (q.due_at > out_place or q.entry > out_entry)
-                and (in_path is null or /*M!100600 if(locate('\\', q.payload) > 0, true, */ if(in_number is null,
+                and (in_path is null or /*M!100600 if(locate('\\', q.payload) > 0
+                    or locate(v_name, q.payload, locate(v_name, q.payload) + 1) > 0, true, */ if(in_number is null,
                     json_unquote(json_extract(q.payload, in_path)) = in_text,
                     if(json_type(json_extract(q.payload, in_path)) in ('INTEGER', 'UNSIGNED INTEGER', 'DOUBLE',
                     'DECIMAL'), json_extract(q.payload, in_path) + 0e0 = in_number, false)) /*M!100600 ) */
-                or /*M!100600 if(locate('\\', q.headers) > 0, true, */ if(in_number is null,
+                or /*M!100600 if(locate('\\', q.headers) > 0
+                    or locate(v_name, q.headers, locate(v_name, q.headers) + 1) > 0, true, */ if(in_number is null,
                     json_unquote(json_extract(q.headers, in_path)) = in_text,
                     if(json_type(json_extract(q.headers, in_path)) in ('INTEGER', 'UNSIGNED INTEGER', 'DOUBLE',
                     'DECIMAL'), json_extract(q.headers, in_path) + 0e0 = in_number, false)) /*M!100600 ) */)
@@ -7897,11 +7913,13 @@ begin
             select q.entry, q.ready_rank, q.ready_at from delayed_queue q force index (delayed_queue_ready)
             where q.ready_kind = in_kind and q.ready_rank = out_rank and q.ready_at >= out_place
                 and (q.ready_at > out_place or q.entry > out_entry) and q.scheduled_at <= in_now
-                and (in_path is null or /*M!100600 if(locate('\\', q.payload) > 0, true, */ if(in_number is null,
+                and (in_path is null or /*M!100600 if(locate('\\', q.payload) > 0
+                    or locate(v_name, q.payload, locate(v_name, q.payload) + 1) > 0, true, */ if(in_number is null,
                     json_unquote(json_extract(q.payload, in_path)) = in_text,
                     if(json_type(json_extract(q.payload, in_path)) in ('INTEGER', 'UNSIGNED INTEGER', 'DOUBLE',
                     'DECIMAL'), json_extract(q.payload, in_path) + 0e0 = in_number, false)) /*M!100600 ) */
-                or /*M!100600 if(locate('\\', q.headers) > 0, true, */ if(in_number is null,
+                or /*M!100600 if(locate('\\', q.headers) > 0
+                    or locate(v_name, q.headers, locate(v_name, q.headers) + 1) > 0, true, */ if(in_number is null,
                     json_unquote(json_extract(q.headers, in_path)) = in_text,
                     if(json_type(json_extract(q.headers, in_path)) in ('INTEGER', 'UNSIGNED INTEGER', 'DOUBLE',
                     'DECIMAL'), json_extract(q.headers, in_path) + 0e0 = in_number, false)) /*M!100600 ) */)
@@ -7916,11 +7934,13 @@ begin
         from (
             select q.entry, q.ready_rank, q.ready_at from delayed_queue q force index (delayed_queue_ready)
             where q.ready_kind = in_kind and q.ready_rank > out_rank and q.scheduled_at <= in_now
-                and (in_path is null or /*M!100600 if(locate('\\', q.payload) > 0, true, */ if(in_number is null,
+                and (in_path is null or /*M!100600 if(locate('\\', q.payload) > 0
+                    or locate(v_name, q.payload, locate(v_name, q.payload) + 1) > 0, true, */ if(in_number is null,
                     json_unquote(json_extract(q.payload, in_path)) = in_text,
                     if(json_type(json_extract(q.payload, in_path)) in ('INTEGER', 'UNSIGNED INTEGER', 'DOUBLE',
                     'DECIMAL'), json_extract(q.payload, in_path) + 0e0 = in_number, false)) /*M!100600 ) */
-                or /*M!100600 if(locate('\\', q.headers) > 0, true, */ if(in_number is null,
+                or /*M!100600 if(locate('\\', q.headers) > 0
+                    or locate(v_name, q.headers, locate(v_name, q.headers) + 1) > 0, true, */ if(in_number is null,
                     json_unquote(json_extract(q.headers, in_path)) = in_text,
                     if(json_type(json_extract(q.headers, in_path)) in ('INTEGER', 'UNSIGNED INTEGER', 'DOUBLE',
                     'DECIMAL'), json_extract(q.headers, in_path) + 0e0 = in_number, false)) /*M!100600 ) */)
@@ -8006,6 +8026,7 @@ begin
     declare v_place, v_entry bigint default 0;
     declare v_rows int default 1000;
     declare v_list, v_found, v_gone longtext character set utf8mb4;
+    declare v_name longblob default concat('"', substring_index(in_path, '."', -1)); -- see _queue_look_where
     /*M!100600 set statement group_concat_max_len = 1000000000 for */ select json_arrayagg(h.term) into v_list
     from (
         select cast(conv(left(sha2(concat(in_kind, w.p, '=', w.c), 256), 15), 16, 10) as signed) as term
@@ -8051,11 +8072,13 @@ begin
                     straight_join delayed_queue q force index (primary) on q.entry = j.entry
                 where q.p_kind = in_kind and q.scheduled_at <= in_now
                     and (q.ready_rank is not null or q.due_at <= in_now)
-                    and (in_path is null or /*M!100600 if(locate('\\', q.payload) > 0, true, */ if(in_number is null,
+                    and (in_path is null or /*M!100600 if(locate('\\', q.payload) > 0
+                        or locate(v_name, q.payload, locate(v_name, q.payload) + 1) > 0, true, */ if(in_number is null,
                         json_unquote(json_extract(q.payload, in_path)) = in_text,
                         if(json_type(json_extract(q.payload, in_path)) in ('INTEGER', 'UNSIGNED INTEGER', 'DOUBLE',
                         'DECIMAL'), json_extract(q.payload, in_path) + 0e0 = in_number, false)) /*M!100600 ) */
-                    or /*M!100600 if(locate('\\', q.headers) > 0, true, */ if(in_number is null,
+                    or /*M!100600 if(locate('\\', q.headers) > 0
+                        or locate(v_name, q.headers, locate(v_name, q.headers) + 1) > 0, true, */ if(in_number is null,
                         json_unquote(json_extract(q.headers, in_path)) = in_text,
                         if(json_type(json_extract(q.headers, in_path)) in ('INTEGER', 'UNSIGNED INTEGER', 'DOUBLE',
                         'DECIMAL'), json_extract(q.headers, in_path) + 0e0 = in_number, false)) /*M!100600 ) */)

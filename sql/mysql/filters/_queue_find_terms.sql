@@ -19,6 +19,7 @@ begin
     declare v_place, v_entry bigint default 0;
     declare v_rows int default 1000;
     declare v_list, v_found, v_gone longtext character set utf8mb4;
+    declare v_name longblob default concat('"', substring_index(in_path, '."', -1)); -- see _queue_look_where
     select json_arrayagg(h.term) into v_list
     from (
         select cast(conv(left(sha2(concat(in_kind, w.p, '=', w.c), 256), 15), 16, 10) as signed) as term
@@ -64,11 +65,13 @@ begin
                     straight_join delayed_queue q force index (primary) on q.entry = j.entry
                 where q.p_kind = in_kind and q.scheduled_at <= in_now
                     and (q.ready_rank is not null or q.due_at <= in_now)
-                    and (in_path is null or /*M!100600 if(locate('\\', q.payload) > 0, true, */ if(in_number is null,
+                    and (in_path is null or /*M!100600 if(locate('\\', q.payload) > 0
+                        or locate(v_name, q.payload, locate(v_name, q.payload) + 1) > 0, true, */ if(in_number is null,
                         json_unquote(json_extract(q.payload, in_path)) = in_text,
                         if(json_type(json_extract(q.payload, in_path)) in ('INTEGER', 'UNSIGNED INTEGER', 'DOUBLE',
                         'DECIMAL'), json_extract(q.payload, in_path) + 0e0 = in_number, false)) /*M!100600 ) */
-                    or /*M!100600 if(locate('\\', q.headers) > 0, true, */ if(in_number is null,
+                    or /*M!100600 if(locate('\\', q.headers) > 0
+                        or locate(v_name, q.headers, locate(v_name, q.headers) + 1) > 0, true, */ if(in_number is null,
                         json_unquote(json_extract(q.headers, in_path)) = in_text,
                         if(json_type(json_extract(q.headers, in_path)) in ('INTEGER', 'UNSIGNED INTEGER', 'DOUBLE',
                         'DECIMAL'), json_extract(q.headers, in_path) + 0e0 = in_number, false)) /*M!100600 ) */)

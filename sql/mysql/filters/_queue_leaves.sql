@@ -4,28 +4,31 @@ create procedure _queue_leaves(in in_document longtext character set utf8mb4, in
 in_document: payload, headers or a filter. in_filter: whether it is a filter.
 out_leaves: a JSON array of {p, c}, path and value, such that values that are equal are spelt the same, 1 and 1.0 too.
 An object or an array is a leaf as well, {} or []; of a filter only where it is empty. What stands in an array and is
-none itself is left out; in a filter it is a !.
+none itself is left out; in a filter it is a !. Of a name that stands more than once in an object the last counts.
 differs: PostgreSQL has an operator that finds a filter in a document; for its index see _queue_terms.'
 begin
     declare v_level, v_nodes, v_part longtext character set utf8mb4;
-    declare v_more boolean;
+    declare v_more, v_twice boolean;
+    declare v_looked boolean default false;
     -- see _queue_misfit
     /*M!100600 set in_document = replace(replace(in_document, '\\\\', '\\u005c'), '\\"', '\\u0022'); */
     set out_leaves = json_array(), v_level = if(json_type(in_document) = 'OBJECT',
         json_object('0', json_object('p', '', 'v', concat(in_document, '') collate exact)), null);
     -- each list of these is an object: MariaDB makes a file to gather long values in an array
-    while v_level is not null do
+    level: while v_level is not null do
         -- what stands in each object and array; names and values by their place, as in _queue_misfit
         select json_objectagg(concat(v.node, '.', v.place), json_object('p', v.p, 't', v.t, 'v', v.v, 'c', (case
             when v.t = 'OBJECT' then '{}' when v.t = 'ARRAY' then '[]' when v.t = 'DEEP' then '!'
             when v.t = 'STRING' then json_quote(json_unquote(v.v)) when v.t in ('BOOLEAN', 'NULL') then v.v
             when v.v = '-0' then '0' when v.v regexp '^-?[0-9]{1,20}$' then v.v
             when abs(v.v + 0e0) < 1e18 and floor(v.v + 0e0) = v.v + 0e0 then cast(cast(v.v + 0e0 as signed) as char)
-            else concat(v.v + 0e0) end) collate exact)), max(v.t in ('OBJECT', 'ARRAY', 'DEEP'))
-        into v_nodes, v_more
+            else concat(v.v + 0e0) end) collate exact)), max(v.t in ('OBJECT', 'ARRAY', 'DEEP')),
+            max(v.t = 'TWICE')
+        into v_nodes, v_more, v_twice
         from (
-            select n.node, c.place, if(k.name is null and json_type(c.value) in ('OBJECT', 'ARRAY'), 'DEEP',
-                coalesce(json_type(c.value), 'NULL')) collate exact as t,
+            select n.node, c.place, if(k.name is null and json_type(n.v) = 'OBJECT', 'TWICE',
+                if(k.name is null and json_type(c.value) in ('OBJECT', 'ARRAY'), 'DEEP',
+                coalesce(json_type(c.value), 'NULL'))) collate exact as t,
                 concat(n.p, coalesce(concat('.', json_quote(k.name)), '[]')) collate exact as p,
                 concat(coalesce(c.value, 'null'), '') collate exact as v
             from json_table(v_level, '$.*' columns (node for ordinality,
@@ -34,7 +37,16 @@ begin
                     columns (place for ordinality, value json path '$')) c
                 left join json_table(if(json_type(n.v) = 'ARRAY', '[]', json_keys(n.v)), '$[*]'
                     columns (place for ordinality, name longtext collate exact path '$')) k on k.place = c.place
-            where k.name is not null or json_type(n.v) = 'ARRAY') v;
+            where k.name is not null or json_type(n.v) = 'ARRAY' or not v_looked) v;
+        if v_twice then -- of a name that stands more than once in an object the last is left
+            /*M!100600 set in_document = regexp_replace(in_document, concat(
+                '(?(DEFINE)(?<v>\\s*+("[^"]*+"|[{]((?&m)(,(?&m))*+|\\s*+)[}]|[[]((?&v)(,(?&v))*+|\\s*+)[]]',
+                '|[^][{}",\\s]++)\\s*+)(?<m>\\s*+"[^"]*+"\\s*+:(?&v)))(?<n>"[^"]*+")\\s*+:(?&v),',
+                '(?=(?s:.*?)\\k<n>\\s*+:)(?=((?&m),)*?\\s*+\\k<n>\\s*+:)|"[^"]*+"(*SKIP)(*FAIL)'), ''); */
+            set v_looked = true, out_leaves = json_array(),
+                v_level = json_object('0', json_object('p', '', 'v', concat(in_document, '') collate exact));
+            iterate level;
+        end if;
         set v_part = v_nodes, v_level = null;
         if v_more then
             select json_objectagg(n.place, json_object('p', n.p, 'c', n.c)) into v_part

@@ -14,6 +14,8 @@ differs: on PostgreSQL it is a part of _queue_take_where.'
 begin
     declare v_rank int;
     declare v_place, v_entry bigint;
+    -- a path finds the first of a name that stands twice, on MariaDB
+    declare v_name longblob default concat('"', substring_index(in_path, '."', -1));
     if out_rank is null then
         select json_arrayagg(c.entry), count(*), json_extract(json_arrayagg(c.due_at), concat('$[', count(*) - 1, ']')),
             json_extract(json_arrayagg(c.entry), concat('$[', count(*) - 1, ']'))
@@ -22,11 +24,13 @@ begin
             select q.entry, q.due_at from delayed_queue q force index (delayed_queue_due)
             where q.p_kind = in_kind and q.due_at between out_place and in_now
                 and (q.due_at > out_place or q.entry > out_entry)
-                and (in_path is null or /*M!100600 if(locate('\\', q.payload) > 0, true, */ if(in_number is null,
+                and (in_path is null or /*M!100600 if(locate('\\', q.payload) > 0
+                    or locate(v_name, q.payload, locate(v_name, q.payload) + 1) > 0, true, */ if(in_number is null,
                     json_unquote(json_extract(q.payload, in_path)) = in_text,
                     if(json_type(json_extract(q.payload, in_path)) in ('INTEGER', 'UNSIGNED INTEGER', 'DOUBLE',
                     'DECIMAL'), json_extract(q.payload, in_path) + 0e0 = in_number, false)) /*M!100600 ) */
-                or /*M!100600 if(locate('\\', q.headers) > 0, true, */ if(in_number is null,
+                or /*M!100600 if(locate('\\', q.headers) > 0
+                    or locate(v_name, q.headers, locate(v_name, q.headers) + 1) > 0, true, */ if(in_number is null,
                     json_unquote(json_extract(q.headers, in_path)) = in_text,
                     if(json_type(json_extract(q.headers, in_path)) in ('INTEGER', 'UNSIGNED INTEGER', 'DOUBLE',
                     'DECIMAL'), json_extract(q.headers, in_path) + 0e0 = in_number, false)) /*M!100600 ) */)
@@ -41,11 +45,13 @@ begin
             select q.entry, q.ready_rank, q.ready_at from delayed_queue q force index (delayed_queue_ready)
             where q.ready_kind = in_kind and q.ready_rank = out_rank and q.ready_at >= out_place
                 and (q.ready_at > out_place or q.entry > out_entry) and q.scheduled_at <= in_now
-                and (in_path is null or /*M!100600 if(locate('\\', q.payload) > 0, true, */ if(in_number is null,
+                and (in_path is null or /*M!100600 if(locate('\\', q.payload) > 0
+                    or locate(v_name, q.payload, locate(v_name, q.payload) + 1) > 0, true, */ if(in_number is null,
                     json_unquote(json_extract(q.payload, in_path)) = in_text,
                     if(json_type(json_extract(q.payload, in_path)) in ('INTEGER', 'UNSIGNED INTEGER', 'DOUBLE',
                     'DECIMAL'), json_extract(q.payload, in_path) + 0e0 = in_number, false)) /*M!100600 ) */
-                or /*M!100600 if(locate('\\', q.headers) > 0, true, */ if(in_number is null,
+                or /*M!100600 if(locate('\\', q.headers) > 0
+                    or locate(v_name, q.headers, locate(v_name, q.headers) + 1) > 0, true, */ if(in_number is null,
                     json_unquote(json_extract(q.headers, in_path)) = in_text,
                     if(json_type(json_extract(q.headers, in_path)) in ('INTEGER', 'UNSIGNED INTEGER', 'DOUBLE',
                     'DECIMAL'), json_extract(q.headers, in_path) + 0e0 = in_number, false)) /*M!100600 ) */)
@@ -60,11 +66,13 @@ begin
         from (
             select q.entry, q.ready_rank, q.ready_at from delayed_queue q force index (delayed_queue_ready)
             where q.ready_kind = in_kind and q.ready_rank > out_rank and q.scheduled_at <= in_now
-                and (in_path is null or /*M!100600 if(locate('\\', q.payload) > 0, true, */ if(in_number is null,
+                and (in_path is null or /*M!100600 if(locate('\\', q.payload) > 0
+                    or locate(v_name, q.payload, locate(v_name, q.payload) + 1) > 0, true, */ if(in_number is null,
                     json_unquote(json_extract(q.payload, in_path)) = in_text,
                     if(json_type(json_extract(q.payload, in_path)) in ('INTEGER', 'UNSIGNED INTEGER', 'DOUBLE',
                     'DECIMAL'), json_extract(q.payload, in_path) + 0e0 = in_number, false)) /*M!100600 ) */
-                or /*M!100600 if(locate('\\', q.headers) > 0, true, */ if(in_number is null,
+                or /*M!100600 if(locate('\\', q.headers) > 0
+                    or locate(v_name, q.headers, locate(v_name, q.headers) + 1) > 0, true, */ if(in_number is null,
                     json_unquote(json_extract(q.headers, in_path)) = in_text,
                     if(json_type(json_extract(q.headers, in_path)) in ('INTEGER', 'UNSIGNED INTEGER', 'DOUBLE',
                     'DECIMAL'), json_extract(q.headers, in_path) + 0e0 = in_number, false)) /*M!100600 ) */)
