@@ -125,6 +125,30 @@ def test_D5_what_comes_for_those_that_lack_a_permit_comes_in_order(queue: Sessio
     assert list(hold(queue, most=4)) == [*"abcd"]
 
 
+def test_D5_one_that_lacks_several_stands_in_the_line_of_the_first_by_name(queue: Session) -> None:
+    for name in "abc":
+        queue.semaphore(name, 1)
+        queue.push("k", name, 0, semaphores=[name])
+    assert len(queue.reserve("k", None, 3)) == 3
+    queue.push("k", "one", 0, semaphores=["c", "b", "a"])
+    queue.push_many("k", [{"key": "many", "payload": 0, "semaphores": ["c", "b"]}])
+    assert {one.name: one.waiting for one in queue.semaphores()} == {"a": 1, "b": 1, "c": 0}
+
+
+@pytest.mark.parametrize("call", ["reserve", "pop"])
+def test_D5_what_is_woken_by_a_call_comes_in_the_order_of_delivery(
+    queue: Session, clock: Clock, call: str
+) -> None:
+    queue.semaphore("s", 1)
+    queue.push("other", "held", 0, semaphores=["s"])
+    queue.reserve("other", timeout_seconds=5)
+    queue.push_many("k", [{"key": "low", "payload": 0, "priority": -1}, {"key": "plain", "payload": 0}])
+    queue.push("k", "woken", 0, semaphores=["s"], priority=1)
+    clock.advance(6)
+    taken = queue.reserve("k", None, 3) if call == "reserve" else queue.pop("k", 3)
+    assert keys(taken) == ["woken", "plain", "low"]
+
+
 def test_D5_a_long_line_for_another_keeps_nobody_waiting(queue: Session) -> None:
     for name in "stu":
         queue.semaphore(name, 1)

@@ -4385,7 +4385,7 @@ create procedure _queue_semaphores(in in_options longtext character set utf8mb4,
     out out_names longtext character set utf8mb4)
     comment 'The semaphores of a push, checked.
 in_options: those of a push.
-Result: their names; NULL: none.
+Result: their names, in order; NULL: none.
 Errors: PQ002, also for one that isn''t there, and together with an order key.
 differs: the result is out_names, a JSON array.'
 begin
@@ -4405,6 +4405,12 @@ begin
         or v_number <> json_length(out_names)) then
         call _queue_fail('PQ002', 'semaphores', out_names,
             'must be an array of 1 to 8 different names of 1 to 100 characters');
+    end if;
+    if out_names is not null then
+        /*M!100600 set statement group_concat_max_len = 1000000000 for */ select json_arrayagg(o.name) into out_names
+        from (
+            select n.name from json_table(out_names, '$[*]' columns (name varchar(100) character set utf8mb4 collate /*!80017 utf8mb4_0900_bin *//*M!100600 utf8mb4_nopad_bin */ path '$')) n
+            order by n.name limit 8) o;
     end if;
     if out_names is not null and coalesce(json_type(json_extract(in_options, '$.order_key')), 'NULL') <> 'NULL' then
         call _queue_fail('PQ002', 'semaphores', out_names, 'can''t be together with an order_key');
@@ -5205,10 +5211,13 @@ begin
             set v_more = v_woken > 0 and not v_looked, v_looked = true;
         end if;
     end while;
-    select out_expired + count(q.reserved_at) into out_expired
-    from json_table(coalesce(out_entries, '[]'), '$[*]' columns (entry bigint path '$')) j
-        straight_join delayed_queue q force index (primary) on q.entry = j.entry
-    for update /*!80000 of q */;
+    -- of several looks
+    /*M!100600 set statement group_concat_max_len = 1000000000 for */ select json_arrayagg(o.entry), out_expired + count(o.reserved_at) into out_entries, out_expired
+    from (
+        select q.entry, q.reserved_at
+        from json_table(coalesce(out_entries, '[]'), '$[*]' columns (entry bigint path '$')) j
+            straight_join delayed_queue q force index (primary) on q.entry = j.entry
+        order by q.priority desc, q.ready_at, q.entry limit 1000000000 for update /*!80000 of q */) o;
 end;
 --;
 -- calls: _queue_permits_lacking, _queue_permits_lock, _queue_permits_note

@@ -107,7 +107,7 @@ create table if not exists delayed_queue (
     source_order_key       varchar(200)
         comment 'A dead letter: the order key it had there.',
     semaphores             longtext
-        comment 'The semaphores that it needs a permit of to be delivered; NULL: none.',
+        comment 'The semaphores that it needs a permit of to be delivered, in order; NULL: none.',
     primary key (entry), -- serves: queue_ack, queue_extend, queue_nack, queue_move
     unique key delayed_queue_key (p_kind, p_key), -- serves: queue_push, queue_get, queue_remove
     key delayed_queue_ready (ready_kind, ready_rank, ready_at, entry), -- serves: queue_reserve, queue_pop, queue_peek

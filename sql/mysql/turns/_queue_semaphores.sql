@@ -3,7 +3,7 @@ create procedure _queue_semaphores(in in_options longtext character set utf8mb4,
     out out_names longtext character set utf8mb4)
     comment 'The semaphores of a push, checked.
 in_options: those of a push.
-Result: their names; NULL: none.
+Result: their names, in order; NULL: none.
 Errors: PQ002, also for one that isn''t there, and together with an order key.
 differs: the result is out_names, a JSON array.'
 begin
@@ -23,6 +23,12 @@ begin
         or v_number <> json_length(out_names)) then
         call _queue_fail('PQ002', 'semaphores', out_names,
             'must be an array of 1 to 8 different names of 1 to 100 characters');
+    end if;
+    if out_names is not null then
+        select json_arrayagg(o.name) into out_names
+        from (
+            select n.name from json_table(out_names, '$[*]' columns (name varchar(100) collate exact path '$')) n
+            order by n.name limit 8) o;
     end if;
     if out_names is not null and coalesce(json_type(json_extract(in_options, '$.order_key')), 'NULL') <> 'NULL' then
         call _queue_fail('PQ002', 'semaphores', out_names, 'can''t be together with an order_key');

@@ -82,8 +82,11 @@ begin
             set v_more = v_woken > 0 and not v_looked, v_looked = true;
         end if;
     end while;
-    select out_expired + count(q.reserved_at) into out_expired
-    from json_table(coalesce(out_entries, '[]'), '$[*]' columns (entry bigint path '$')) j
-        straight_join delayed_queue q force index (primary) on q.entry = j.entry
-    for update /*!80000 of q */;
+    -- of several looks
+    select json_arrayagg(o.entry), out_expired + count(o.reserved_at) into out_entries, out_expired
+    from (
+        select q.entry, q.reserved_at
+        from json_table(coalesce(out_entries, '[]'), '$[*]' columns (entry bigint path '$')) j
+            straight_join delayed_queue q force index (primary) on q.entry = j.entry
+        order by q.priority desc, q.ready_at, q.entry limit 1000000000 for update /*!80000 of q */) o;
 end;
