@@ -176,6 +176,25 @@ def test_M4_escapes_in_the_text_are_what_they_stand_for(queue: Session, indexed:
 
 
 @INDEXED
+@pytest.mark.parametrize("call", ["reserve", "pop"])
+def test_M4_what_was_pushed_onto_a_hold_is_found_once_that_has_expired(
+    queue: Session, clock: Clock, indexed: bool, call: str
+) -> None:
+    queue.define("job", filter_index=indexed, timeout_seconds=10)
+    queue.push("job", "a", {"t": 1})
+    queue.push("job", "b", {"t": 1}, headers={"h": 1})
+    assert len(queue.reserve("job", None, 2)) == 2
+    assert queue.push("job", "a", {"t": 2}, on_duplicate="replace").outcome == "held"
+    assert queue.push("job", "b", {"t": 3}, headers={"h": 2}, on_duplicate="keep_time").outcome == "held"
+    assert queue.reserve("job", None, 9, where={"t": 2}) == []
+    clock.advance(11)
+    for where, key in (({"t": 2}, "a"), ({"h": 2}, "b")):
+        taken = queue.reserve("job", where=where) if call == "reserve" else queue.pop("job", where=where)
+        assert keys(taken) == [key]
+    assert queue.reserve("job", None, 9, where={"t": 1}) == []
+
+
+@INDEXED
 def test_M4_of_a_name_that_stands_twice_the_last_value_counts(queue: Session, indexed: bool) -> None:
     queue.define("job", filter_index=indexed)
     texts = {

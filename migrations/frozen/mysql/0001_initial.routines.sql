@@ -1105,7 +1105,7 @@ begin
 end;
 --;
 -- calls: _queue_line_up
--- changes: delayed_queue
+-- changes: delayed_queue, queue_term
 drop procedure if exists _queue_put_onto;
 --;
 create procedure _queue_put_onto(in in_kind text character set utf8mb4 collate /*!80017 utf8mb4_0900_bin *//*M!100600 utf8mb4_nopad_bin */, in in_key text character set utf8mb4 collate /*!80017 utf8mb4_0900_bin *//*M!100600 utf8mb4_nopad_bin */,
@@ -1148,6 +1148,14 @@ begin
             q.pending_headers = case when v_content then in_headers else q.pending_headers end,
             q.pending_at = case when v_time then in_scheduled_at else q.pending_at end
         where q.entry = out_entry;
+        if v_content then -- any filter looks at it once the hold has expired, see _queue_index
+            insert into queue_term (entry, term, place)
+            select q.entry, cast(conv(left(sha2(concat(in_kind, '', '=', ''), 256), 15), 16, 10) as signed),
+                coalesce(q.ready_at, q.created_at)
+            from delayed_queue q straight_join queue_kind k on k.p_kind = q.p_kind and k.filter_index
+            where q.entry = out_entry
+            on duplicate key update place = queue_term.place;
+        end if;
         set out_outcome = 'held';
     else
         -- a reserve locks the place first and then the row: the victim of a deadlock is to be a read, for MariaDB calls
@@ -7922,7 +7930,7 @@ begin
             select q.entry, q.ready_rank, q.ready_at from delayed_queue q force index (delayed_queue_ready)
             where q.ready_kind = in_kind and q.ready_rank = out_rank and q.ready_at >= out_place
                 and (q.ready_at > out_place or q.entry > out_entry) and q.scheduled_at <= in_now
-                and (in_path is null or /*M!100600 if(locate('\\', q.payload) > 0
+                and (in_path is null or q.pending or /*M!100600 if(locate('\\', q.payload) > 0
                     or locate(v_name, q.payload, locate(v_name, q.payload) + 1) > 0, true, */ if(in_number is null,
                     json_unquote(json_extract(q.payload, in_path)) = in_text,
                     if(json_type(json_extract(q.payload, in_path)) in ('INTEGER', 'UNSIGNED INTEGER', 'DOUBLE',
@@ -7943,7 +7951,7 @@ begin
         from (
             select q.entry, q.ready_rank, q.ready_at from delayed_queue q force index (delayed_queue_ready)
             where q.ready_kind = in_kind and q.ready_rank > out_rank and q.scheduled_at <= in_now
-                and (in_path is null or /*M!100600 if(locate('\\', q.payload) > 0
+                and (in_path is null or q.pending or /*M!100600 if(locate('\\', q.payload) > 0
                     or locate(v_name, q.payload, locate(v_name, q.payload) + 1) > 0, true, */ if(in_number is null,
                     json_unquote(json_extract(q.payload, in_path)) = in_text,
                     if(json_type(json_extract(q.payload, in_path)) in ('INTEGER', 'UNSIGNED INTEGER', 'DOUBLE',
@@ -7989,6 +7997,9 @@ begin
             leave messages;
         end if;
         call _queue_matches(v_entry, in_where, v_matches, v_payload, v_headers);
+        if not v_matches then -- what was pushed onto it while it was held may match
+            select count(*) into v_matches from delayed_queue q where q.entry = v_entry and q.pending;
+        end if;
         if v_matches then
             set v_found = null;
             select q.entry, q.due_at, q.reserved_at is not null, q.pending is not null or q.semaphores is not null
@@ -8081,7 +8092,7 @@ begin
                     straight_join delayed_queue q force index (primary) on q.entry = j.entry
                 where q.p_kind = in_kind and q.scheduled_at <= in_now
                     and (q.ready_rank is not null or q.due_at <= in_now)
-                    and (in_path is null or /*M!100600 if(locate('\\', q.payload) > 0
+                    and (in_path is null or q.pending or /*M!100600 if(locate('\\', q.payload) > 0
                         or locate(v_name, q.payload, locate(v_name, q.payload) + 1) > 0, true, */ if(in_number is null,
                         json_unquote(json_extract(q.payload, in_path)) = in_text,
                         if(json_type(json_extract(q.payload, in_path)) in ('INTEGER', 'UNSIGNED INTEGER', 'DOUBLE',
@@ -8115,6 +8126,7 @@ Result: see _queue_scan.
 Without a filter_index, or where the filter has nothing but empty objects and arrays, the ready line is read from its
 beginning until in_max match, and all that has come due: as many messages as stand before them. With it see
 _queue_find_terms.
+What was pushed onto a hold that has expired may match: such a message is taken, to be ended and make room for that.
 Locks: the messages; what others have locked is passed over.
 differs: looks first, and locks what it found, see _queue_take_candidates.'
 begin

@@ -834,8 +834,8 @@ in_messages: those of queue_push_many, an array. in_now: the time of the call.
 Result: the messages; what is no object is left as it is.
 Where the idea comes from: RFC 9562, section 6.2, method 2.$$;
 --;
--- calls: _queue_line_up, _queue_newest, _queue_wake
--- changes: delayed_queue, queue_count
+-- calls: _queue_line_up, _queue_newest, _queue_terms, _queue_wake
+-- changes: delayed_queue, queue_count, queue_term
 create or replace function _queue_put_onto(in_row delayed_queue, in_on_duplicate text, in_now bigint,
     out entry bigint, out scheduled_at bigint, out outcome text, out waits_for text[]) language plpgsql as $$
 declare
@@ -859,6 +859,13 @@ begin
                 || case when v_time then jsonb_build_object('scheduled_at', in_row.scheduled_at) else '{}' end,
             pending_bytes = case when v_content then in_row.payload_bytes else q.pending_bytes end
         where q.entry = v_old.entry;
+        if v_content then -- any filter looks at it once the hold has expired, see _queue_index
+            insert into queue_term (entry, term, place)
+            select v_old.entry, t.term, coalesce(v_old.ready_at, v_old.created_at)
+            from queue_kind k, unnest(_queue_terms(k.p_kind, '{"": null}'::jsonb)) t (term)
+            where k.p_kind = in_row.p_kind and k.filter_index
+            on conflict do nothing;
+        end if;
         scheduled_at := v_old.scheduled_at;
         outcome := 'held';
         return;
@@ -7001,7 +7008,7 @@ begin
             select w.entry, q.p_kind, -q.priority::integer as rank, coalesce(q.ready_at, q.due_at) as place,
                 (q.scheduled_at <= in_now
                 and (q.ready_at is not null or q.due_at <= in_now)
-                    and (q.payload @> in_where or q.headers @> in_where)) as fits
+                    and (q.payload @> in_where or q.headers @> in_where or q.pending is not null)) as fits
             from w left join delayed_queue q on q.entry between w.entry and w.entry)
         select (select count(*) from w), (select max(w.place) from w),
             (select max(w.entry) from w where w.place = (select max(o.place) from w o)),
@@ -7015,7 +7022,8 @@ begin
             select q.ctid from unnest(v_found) with ordinality c (entry, n)
                 join delayed_queue q on q.entry between c.entry and c.entry
             where q.scheduled_at <= in_now and (q.ready_at is not null or q.due_at <= in_now)
-                and (q.payload @> in_where or q.headers @> in_where) and q.ctid <> all (v_tids)
+                and (q.payload @> in_where or q.headers @> in_where or q.pending is not null)
+                and q.ctid <> all (v_tids)
             order by c.n limit in_max - cardinality(v_tids) for update of q skip locked);
         exit when v_rows < 1000 or cardinality(v_tids) >= in_max;
     end loop;
@@ -7075,7 +7083,7 @@ begin
         v_found := array(
             select q.ctid from delayed_queue q
             where q.p_kind = in_kind.p_kind and q.ready_at is not null and q.scheduled_at <= in_now
-                and (q.payload @> in_where or q.headers @> in_where)
+                and (q.payload @> in_where or q.headers @> in_where or q.pending is not null)
             order by q.p_kind, -q.priority::integer, q.ready_at, q.entry limit in_max for update skip locked);
     end if;
     if v_found <> '{}' then
@@ -7093,6 +7101,7 @@ Result: as of _queue_take.
 Without a filter_index, or where the filter has nothing but empty objects and arrays, the ready line is read from its
 beginning until in_max match, and all that has come due: as many messages as stand before them. With it see
 _queue_find_terms.
+What was pushed onto a hold that has expired may match: such a message is taken, to be ended and make room for that.
 Locks: the messages; what others have locked is passed over.$$;
 --;
 -- calls: _queue_forget_terms, _queue_setting

@@ -65,7 +65,7 @@ begin
                     straight_join delayed_queue q force index (primary) on q.entry = j.entry
                 where q.p_kind = in_kind and q.scheduled_at <= in_now
                     and (q.ready_rank is not null or q.due_at <= in_now)
-                    and (in_path is null or /*M!100600 if(locate('\\', q.payload) > 0
+                    and (in_path is null or q.pending or /*M!100600 if(locate('\\', q.payload) > 0
                         or locate(v_name, q.payload, locate(v_name, q.payload) + 1) > 0, true, */ if(in_number is null,
                         json_unquote(json_extract(q.payload, in_path)) = in_text,
                         if(json_type(json_extract(q.payload, in_path)) in ('INTEGER', 'UNSIGNED INTEGER', 'DOUBLE',

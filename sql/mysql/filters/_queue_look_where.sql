@@ -45,7 +45,7 @@ begin
             select q.entry, q.ready_rank, q.ready_at from delayed_queue q force index (delayed_queue_ready)
             where q.ready_kind = in_kind and q.ready_rank = out_rank and q.ready_at >= out_place
                 and (q.ready_at > out_place or q.entry > out_entry) and q.scheduled_at <= in_now
-                and (in_path is null or /*M!100600 if(locate('\\', q.payload) > 0
+                and (in_path is null or q.pending or /*M!100600 if(locate('\\', q.payload) > 0
                     or locate(v_name, q.payload, locate(v_name, q.payload) + 1) > 0, true, */ if(in_number is null,
                     json_unquote(json_extract(q.payload, in_path)) = in_text,
                     if(json_type(json_extract(q.payload, in_path)) in ('INTEGER', 'UNSIGNED INTEGER', 'DOUBLE',
@@ -66,7 +66,7 @@ begin
         from (
             select q.entry, q.ready_rank, q.ready_at from delayed_queue q force index (delayed_queue_ready)
             where q.ready_kind = in_kind and q.ready_rank > out_rank and q.scheduled_at <= in_now
-                and (in_path is null or /*M!100600 if(locate('\\', q.payload) > 0
+                and (in_path is null or q.pending or /*M!100600 if(locate('\\', q.payload) > 0
                     or locate(v_name, q.payload, locate(v_name, q.payload) + 1) > 0, true, */ if(in_number is null,
                     json_unquote(json_extract(q.payload, in_path)) = in_text,
                     if(json_type(json_extract(q.payload, in_path)) in ('INTEGER', 'UNSIGNED INTEGER', 'DOUBLE',

@@ -23,6 +23,9 @@ begin
             leave messages;
         end if;
         call _queue_matches(v_entry, in_where, v_matches, v_payload, v_headers);
+        if not v_matches then -- what was pushed onto it while it was held may match
+            select count(*) into v_matches from delayed_queue q where q.entry = v_entry and q.pending;
+        end if;
         if v_matches then
             set v_found = null;
             select q.entry, q.due_at, q.reserved_at is not null, q.pending is not null or q.semaphores is not null

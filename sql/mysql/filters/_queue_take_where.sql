@@ -10,6 +10,7 @@ Result: see _queue_scan.
 Without a filter_index, or where the filter has nothing but empty objects and arrays, the ready line is read from its
 beginning until in_max match, and all that has come due: as many messages as stand before them. With it see
 _queue_find_terms.
+What was pushed onto a hold that has expired may match: such a message is taken, to be ended and make room for that.
 Locks: the messages; what others have locked is passed over.
 differs: looks first, and locks what it found, see _queue_take_candidates.'
 begin

@@ -41,7 +41,7 @@ begin
         v_found := array(
             select q.ctid from delayed_queue q
             where q.p_kind = in_kind.p_kind and q.ready_at is not null and q.scheduled_at <= in_now
-                and (q.payload @> in_where or q.headers @> in_where)
+                and (q.payload @> in_where or q.headers @> in_where or q.pending is not null)
             order by q.p_kind, -q.priority::integer, q.ready_at, q.entry limit in_max for update skip locked);
     end if;
     if v_found <> '{}' then
@@ -59,4 +59,5 @@ Result: as of _queue_take.
 Without a filter_index, or where the filter has nothing but empty objects and arrays, the ready line is read from its
 beginning until in_max match, and all that has come due: as many messages as stand before them. With it see
 _queue_find_terms.
+What was pushed onto a hold that has expired may match: such a message is taken, to be ended and make room for that.
 Locks: the messages; what others have locked is passed over.$$;
