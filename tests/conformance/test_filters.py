@@ -194,6 +194,27 @@ def test_M4_what_was_pushed_onto_a_hold_is_found_once_that_has_expired(
     assert queue.reserve("job", None, 9, where={"t": 1}) == []
 
 
+def test_M4_an_index_has_what_was_pushed_onto_a_hold_before_it_was_made(queue: Session, clock: Clock) -> None:
+    queue.push("job", "a", {"t": 1})
+    assert len(queue.reserve("job", timeout_seconds=10)) == 1
+    assert queue.push("job", "a", {"t": 2}, on_duplicate="replace").outcome == "held"
+    queue.define("job", filter_index=True)
+    clock.advance(11)
+    assert keys(queue.reserve("job", where={"t": 2})) == ["a"]
+
+
+@pytest.mark.servers("postgresql")
+def test_M4_a_look_shows_what_waits_and_matches(queue: Session) -> None:
+    """MariaDB and MySQL don't show what waits in lines."""
+    queue.semaphore("s", 1)
+    for number, key in enumerate("abcd"):
+        queue.push("job", f"o{key}", {"n": number % 2}, headers={"h": key}, order_key="line")
+        queue.push("job", f"s{key}", {"n": number % 2}, headers={"h": key}, semaphores=["s"])
+    assert sorted(keys(queue.peek("job", 9, where={"n": 1}))) == ["ob", "od", "sb", "sd"]
+    assert sorted(keys(queue.peek("job", 9, where={"h": "c"}))) == ["oc", "sc"]
+    assert keys(queue.peek("job", 9, where={"h": "e"})) == []
+
+
 @INDEXED
 def test_M4_of_a_name_that_stands_twice_the_last_value_counts(queue: Session, indexed: bool) -> None:
     queue.define("job", filter_index=indexed)

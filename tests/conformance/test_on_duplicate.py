@@ -417,3 +417,25 @@ def new_or_old(which: str, way: str) -> tuple[Any, ...]:
     if which == "old":
         return "old", None, OLD_HEADERS
     return (None, b"new", NEW_HEADERS) if way == "push_bytes" else ("new", None, NEW_HEADERS)
+
+
+def test_what_was_pushed_onto_a_hold_without_headers_has_none(queue: Session, clock: Clock) -> None:
+    queue.push("k", "a", 1, headers={"h": 1})
+    queue.reserve("k", timeout_seconds=10)
+    assert queue.push("k", "a", 2, on_duplicate="replace").outcome == "held"
+    clock.advance(11)
+    assert queue.push("k", "a", 3, on_duplicate="push_back").outcome == "replaced"
+    message = queue.get("k", "a")
+    assert message is not None
+    assert (message.payload, message.headers) == (2, None)
+    assert queue.execute("select count(*) from queue_messages where headers is null") == [(1,)]
+
+
+def test_a_delivery_of_what_was_replaced_counts(queue: Session, clock: Clock) -> None:
+    queue.push("k", "a", 1)
+    queue.reserve("k", timeout_seconds=10)
+    clock.advance(11)
+    assert queue.push("k", "a", 2, on_duplicate="replace").outcome == "replaced"
+    assert queue.stats("k")[0].reserved_total == 1
+    assert len(queue.reserve("k")) == 1
+    assert queue.stats("k")[0].reserved_total == 2

@@ -1104,8 +1104,8 @@ begin
         limit 1000000000) m;
 end;
 --;
--- calls: _queue_line_up
--- changes: delayed_queue, queue_term
+-- calls: _queue_index, _queue_line_up
+-- changes: delayed_queue
 drop procedure if exists _queue_put_onto;
 --;
 create procedure _queue_put_onto(in in_kind text character set utf8mb4 collate /*!80017 utf8mb4_0900_bin *//*M!100600 utf8mb4_nopad_bin */, in in_key text character set utf8mb4 collate /*!80017 utf8mb4_0900_bin *//*M!100600 utf8mb4_nopad_bin */,
@@ -1148,13 +1148,8 @@ begin
             q.pending_headers = case when v_content then in_headers else q.pending_headers end,
             q.pending_at = case when v_time then in_scheduled_at else q.pending_at end
         where q.entry = out_entry;
-        if v_content then -- any filter looks at it once the hold has expired, see _queue_index
-            insert into queue_term (entry, term, place)
-            select q.entry, cast(conv(left(sha2(concat(in_kind, '', '=', ''), 256), 15), 16, 10) as signed),
-                coalesce(q.ready_at, q.created_at)
-            from delayed_queue q straight_join queue_kind k on k.p_kind = q.p_kind and k.filter_index
-            where q.entry = out_entry
-            on duplicate key update place = queue_term.place;
+        if v_content then
+            call _queue_index(json_array(out_entry + 0));
         end if;
         set out_outcome = 'held';
     else
@@ -7748,12 +7743,13 @@ drop procedure if exists _queue_index;
 create procedure _queue_index(in in_entries longtext character set utf8mb4)
     comment 'Puts messages into the index of filters, those of kinds that have one (filter_index), or anew where they
 are in it.
-in_entries: a JSON array of the messages, just put in or locked. One that has more than 256 terms gets a single one, by
-which every filter finds it.
+in_entries: a JSON array of the messages, just put in or locked. One that has more than 256 terms, or onto which
+something was pushed while it was held, gets a single one, by which every filter finds it.
 Locks: none but what it changes.'
 begin
     declare v_entry, v_place bigint;
     declare v_kind varchar(100) character set utf8mb4 collate /*!80017 utf8mb4_0900_bin *//*M!100600 utf8mb4_nopad_bin */;
+    declare v_pending boolean;
     declare v_payload, v_headers, v_leaves, v_more longtext character set utf8mb4;
     declare c cursor for
         select distinct q.entry
@@ -7765,15 +7761,16 @@ begin
     open c; begin declare v_over boolean default false; each_c: loop
     begin declare continue handler for not found set v_over = true; fetch c into v_entry; end;
     if v_over then leave each_c; end if;
-        select q.p_kind, concat(q.payload, ''), concat(q.headers, ''), coalesce(q.ready_at, q.due_at, q.created_at)
-        into v_kind, v_payload, v_headers, v_place from delayed_queue q where q.entry = v_entry for update;
+        select q.p_kind, concat(q.payload, ''), concat(q.headers, ''), coalesce(q.ready_at, q.due_at, q.created_at),
+            q.pending
+        into v_kind, v_payload, v_headers, v_place, v_pending from delayed_queue q where q.entry = v_entry for update;
         delete t from queue_term t where t.entry = v_entry; -- what it had in it before it was replaced
         call _queue_leaves(coalesce(v_payload, '{}'), false, v_leaves);
         if v_headers is not null then
             call _queue_leaves(v_headers, false, v_more);
             set v_leaves = json_merge_preserve(v_leaves, v_more);
         end if;
-        if json_length(v_leaves) > 256 then
+        if json_length(v_leaves) > 256 or v_pending then
             set v_leaves = '[{"p": "", "c": ""}]';
         end if;
         insert into queue_term (entry, term, place)

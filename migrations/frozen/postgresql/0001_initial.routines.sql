@@ -834,8 +834,8 @@ in_messages: those of queue_push_many, an array. in_now: the time of the call.
 Result: the messages; what is no object is left as it is.
 Where the idea comes from: RFC 9562, section 6.2, method 2.$$;
 --;
--- calls: _queue_line_up, _queue_newest, _queue_terms, _queue_wake
--- changes: delayed_queue, queue_count, queue_term
+-- calls: _queue_index, _queue_line_up, _queue_newest, _queue_wake
+-- changes: delayed_queue, queue_count
 create or replace function _queue_put_onto(in_row delayed_queue, in_on_duplicate text, in_now bigint,
     out entry bigint, out scheduled_at bigint, out outcome text, out waits_for text[]) language plpgsql as $$
 declare
@@ -859,13 +859,7 @@ begin
                 || case when v_time then jsonb_build_object('scheduled_at', in_row.scheduled_at) else '{}' end,
             pending_bytes = case when v_content then in_row.payload_bytes else q.pending_bytes end
         where q.entry = v_old.entry;
-        if v_content then -- any filter looks at it once the hold has expired, see _queue_index
-            insert into queue_term (entry, term, place)
-            select v_old.entry, t.term, coalesce(v_old.ready_at, v_old.created_at)
-            from queue_kind k, unnest(_queue_terms(k.p_kind, '{"": null}'::jsonb)) t (term)
-            where k.p_kind = in_row.p_kind and k.filter_index
-            on conflict do nothing;
-        end if;
+        perform _queue_index(array[v_old.entry]) where v_content;
         scheduled_at := v_old.scheduled_at;
         outcome := 'held';
         return;
@@ -6946,15 +6940,15 @@ begin
         lateral (select _queue_terms(q.p_kind, q.payload) || _queue_terms(q.p_kind, q.headers) as terms) d,
         lateral (
             select distinct u.term
-            from unnest(case when cardinality(d.terms) <= 256 then d.terms
-                else _queue_terms(q.p_kind, '{"": null}'::jsonb) end) u (term)) t
+            from unnest(case when cardinality(d.terms) <= 256 and q.pending is null
+                then d.terms else _queue_terms(q.p_kind, '{"": null}'::jsonb) end) u (term)) t
     order by q.entry, t.term;
 end $$;
 --;
 comment on function _queue_index(bigint[]) is
 $$Puts messages into the index of filters, those of kinds that have one (filter_index), or anew where they are in it.
-in_entries: the messages, just put in or locked. One that has more than 256 terms gets a single one, by which every
-filter finds it.
+in_entries: the messages, just put in or locked. One that has more than 256 terms, or onto which something was pushed
+while it was held, gets a single one, by which every filter finds it.
 Locks: none but what it changes.$$;
 --;
 -- changes: queue_term

@@ -1,5 +1,5 @@
--- calls: _queue_line_up
--- changes: delayed_queue, queue_term
+-- calls: _queue_index, _queue_line_up
+-- changes: delayed_queue
 create procedure _queue_put_onto(in in_kind text collate exact, in in_key text collate exact,
     in in_payload longtext character set utf8mb4, in in_payload_bytes longblob,
     in in_headers longtext character set utf8mb4, in in_now bigint, in in_scheduled_at bigint,
@@ -40,13 +40,8 @@ begin
             q.pending_headers = case when v_content then in_headers else q.pending_headers end,
             q.pending_at = case when v_time then in_scheduled_at else q.pending_at end
         where q.entry = out_entry;
-        if v_content then -- any filter looks at it once the hold has expired, see _queue_index
-            insert into queue_term (entry, term, place)
-            select q.entry, cast(conv(left(sha2(concat(in_kind, '', '=', ''), 256), 15), 16, 10) as signed),
-                coalesce(q.ready_at, q.created_at)
-            from delayed_queue q straight_join queue_kind k on k.p_kind = q.p_kind and k.filter_index
-            where q.entry = out_entry
-            on duplicate key update place = queue_term.place;
+        if v_content then
+            call _queue_index(json_array(out_entry + 0));
         end if;
         set out_outcome = 'held';
     else

@@ -1,5 +1,5 @@
--- calls: _queue_line_up, _queue_newest, _queue_terms, _queue_wake
--- changes: delayed_queue, queue_count, queue_term
+-- calls: _queue_index, _queue_line_up, _queue_newest, _queue_wake
+-- changes: delayed_queue, queue_count
 create or replace function _queue_put_onto(in_row delayed_queue, in_on_duplicate text, in_now bigint,
     out entry bigint, out scheduled_at bigint, out outcome text, out waits_for text[]) language plpgsql as $$
 declare
@@ -23,13 +23,7 @@ begin
                 || case when v_time then jsonb_build_object('scheduled_at', in_row.scheduled_at) else '{}' end,
             pending_bytes = case when v_content then in_row.payload_bytes else q.pending_bytes end
         where q.entry = v_old.entry;
-        if v_content then -- any filter looks at it once the hold has expired, see _queue_index
-            insert into queue_term (entry, term, place)
-            select v_old.entry, t.term, coalesce(v_old.ready_at, v_old.created_at)
-            from queue_kind k, unnest(_queue_terms(k.p_kind, '{"": null}'::jsonb)) t (term)
-            where k.p_kind = in_row.p_kind and k.filter_index
-            on conflict do nothing;
-        end if;
+        perform _queue_index(array[v_old.entry]) where v_content;
         scheduled_at := v_old.scheduled_at;
         outcome := 'held';
         return;

@@ -11,13 +11,13 @@ begin
         lateral (select _queue_terms(q.p_kind, q.payload) || _queue_terms(q.p_kind, q.headers) as terms) d,
         lateral (
             select distinct u.term
-            from unnest(case when cardinality(d.terms) <= 256 then d.terms
-                else _queue_terms(q.p_kind, '{"": null}'::jsonb) end) u (term)) t
+            from unnest(case when cardinality(d.terms) <= 256 and q.pending is null
+                then d.terms else _queue_terms(q.p_kind, '{"": null}'::jsonb) end) u (term)) t
     order by q.entry, t.term;
 end $$;
 
 comment on function _queue_index(bigint[]) is
 $$Puts messages into the index of filters, those of kinds that have one (filter_index), or anew where they are in it.
-in_entries: the messages, just put in or locked. One that has more than 256 terms gets a single one, by which every
-filter finds it.
+in_entries: the messages, just put in or locked. One that has more than 256 terms, or onto which something was pushed
+while it was held, gets a single one, by which every filter finds it.
 Locks: none but what it changes.$$;
