@@ -197,8 +197,10 @@ def test_a_group_that_may_be_done_wakes_who_waits_for_what_follows_it(
     queue: Session, harness: Harness
 ) -> None:
     end_unseen(queue, harness, members(queue, "g", 2))
+    queue.group("g", "next", on_dead="fail", fail_kind="failed")
     assert queue.wait("elsewhere", 0) is None
     assert queue.wait("next", 0) == "next"
+    assert queue.wait("failed", 0) == "failed"
 
 
 def test_a_look_at_a_group_that_is_not_done_keeps_nobody_waiting(

@@ -193,6 +193,16 @@ def test_its_dead_letters_are_for_the_same_roles(vault: Vault) -> None:
                 WAYS[way](vault.outsider, kind)
 
 
+def test_what_a_batch_has_kept_is_for_the_same_roles(vault: Vault) -> None:
+    vault.member.push(vault.kind, "a", 1)
+    stream = f"stream of {vault.kind}"
+    call(vault.member, "queue_stream_reserve", stream, 1, 0, vault.kind, 1, None)
+    call(vault.member, "queue_stream_commit", stream, 1, '{"keep": true}')
+    with pytest.raises(Exception, match="is for") as refused:
+        call(vault.outsider, "queue_stream_reserve", stream, 1, 0, "open", 1, None)
+    assert vault.kind in f"{refused.value}"
+
+
 def test_the_inbox_takes_nothing_from_others(vault: Vault) -> None:
     text = f"insert into queue_inbox (p_kind, p_key, payload) values ('{vault.kind}', 'landed', '1')"
     refused = ""

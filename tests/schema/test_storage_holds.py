@@ -58,6 +58,19 @@ def test_who_finds_no_room_at_a_semaphore_notes_no_hold(session: Session, clock:
     assert notes(session) == []
 
 
+def test_a_hold_of_a_filter_is_noted_where_a_look_from_the_start_is_slow(
+    session: Session, clock: Clock
+) -> None:
+    session.push("a", headers={"h": 1})
+    assert list(session.reserve(where={"h": 1}, timeout_seconds=1)) == ["a"]
+    assert notes(session) == []
+    clock.advance(2)
+    session.slow(clock.now)
+    session.share()
+    assert list(session.reserve(where={"h": 1})) == ["a"]
+    assert notes(session) == [(1, False)]
+
+
 def test_holds_of_a_stretch_come_back_when_they_expire(
     session: Session, clock: Clock, database_url: str
 ) -> None:
