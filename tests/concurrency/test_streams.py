@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING
 import pytest
 
 from tests.concurrency.test_races import together
+from tests.concurrency.waiting import PATIENCE_S, waiting
 from tests.sample import chance_of
 
 if TYPE_CHECKING:
@@ -228,3 +229,17 @@ def test_a_reader_whose_transactions_keep_a_snapshot_goes_on_behind_a_gap(
         seen += [key for _, key in read_on(reader, "r")]
         reader.commit()
     assert seen == ["a", "b", "c"]
+
+
+def test_a_read_that_waits_has_not_seen_what_another_asks_for_meanwhile(
+    queue: Session, connect: Connect, harness: Harness
+) -> None:
+    queue.define("k", log_seconds=3600)
+    assert queue.read("k", "r", events=["dead"]) == []
+    queue.push_many("k", [{"key": f"{number}", "payload": 0} for number in range(1100)])
+    other = connect(autocommit=False)
+    assert [event.key for event in other.read("k", "r", events=["pushed"])] == ["0"]
+    with waiting(harness, connect(), lambda session: session.read("k", "r")) as read:
+        other.commit()
+        assert read.result(PATIENCE_S) == []
+    assert [event.key for event in queue.read("k", "r")] == ["0"]
