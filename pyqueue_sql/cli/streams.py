@@ -11,6 +11,9 @@ from pyqueue_sql import Queue
 from pyqueue_sql.cli.common import emit, missing, nothing, show, with_payload, with_queue
 from pyqueue_sql.models import EventName
 
+MESSAGES = frozenset[EventName]({"pushed", "replaced"})
+"""The events that have a payload, which may be null."""
+
 
 @click.command()
 @click.argument("name")
@@ -34,7 +37,8 @@ def read(
     """
     found = queue.read(name, reader, max_messages, start=start, events=events or None)
     for event in found:
-        emit(**{key: value for key, value in with_payload(event).items() if value is not None})
+        kept = {"payload"} if event.event in MESSAGES else set[str]()
+        emit(**{key: value for key, value in with_payload(event).items() if value is not None or key in kept})
     if not found:
         nothing()
 

@@ -986,6 +986,20 @@ def test_readers(harness: Harness):
     assert pyqueue.rows("read-end", "billing") == [{"reader": "billing", "changed": True}]
 
 
+def test_an_event_shows_a_payload_of_null_as_a_message_does(harness: Harness):
+    pyqueue = Shell(harness.url)
+    pyqueue("define", "orders", "--log", "60")
+    pyqueue("push", "orders", "null", "--key", "a")
+    pyqueue("push", "orders", "null", "--key", "a", "--on-duplicate", "replace")
+    (held,) = pyqueue.rows("reserve", "orders")
+    assert held["payload"] is None
+    pyqueue("ack", held["receipt"])
+    seen = [part for name in ("pushed", "replaced", "acked") for part in ("--event", name)]
+    events = pyqueue.rows("read", "orders", "billing", "--max", "10", *seen)
+    shown = [(one["event"], one.get("payload", "nothing")) for one in events]
+    assert shown == [("pushed", None), ("replaced", None), ("acked", "nothing")]
+
+
 def streams(
     url: str, command: str, redirections: str, *, before: str = "", **variables: str
 ) -> subprocess.CompletedProcess[str]:
