@@ -67,16 +67,18 @@ def drain(
     Args:
         queue: where the messages are.
         handlers: what to run; a coroutine runs in an event loop of its own.
-        kinds: only of these; None: of all that have a handler.
+        kinds: only of these, so that with an empty list nothing is handled; None: of all that have a handler.
         max_messages: end with an error after so many, as a message that makes another has no end.
 
     Returns:
         What was handled, in order.
 
     Raises:
+        LookupError: one of the kinds has no handler.
         RuntimeError: there were more messages.
     """
-    chosen = handlers.only([kinds] if isinstance(kinds, str) else kinds or handlers)
+    wanted = handlers if kinds is None else [kinds] if isinstance(kinds, str) else kinds
+    chosen = handlers.only(wanted)
     connections, stopping = _Same(queue.connection, queue.schema), Stopping()
     handled: list[Handled] = []
     while True:

@@ -81,6 +81,16 @@ def test_drain_follows_what_handlers_push(queue: Session) -> None:
     assert [one.outcome for one in drain(queue, handlers, "b")] == ["acked"]
 
 
+def test_drain_of_no_kind_handles_nothing_and_of_one_without_a_handler_is_refused(queue: Session) -> None:
+    handlers = Handlers()
+    handlers.on("a")(lambda _: None)
+    queue.push("a", "x")
+    assert drain(queue, handlers, []) == []
+    with pytest.raises(LookupError, match="kind  has no handler"):
+        drain(queue, handlers, "")
+    assert len(drain(queue, handlers)) == 1
+
+
 def test_drain_in_an_event_loop(queue: Session) -> None:
     handlers = Handlers()
 
