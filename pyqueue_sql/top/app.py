@@ -60,6 +60,8 @@ class Top(App[None]):
         self._rates = Rates()
         self._seen: Overview | None = None
         self._looking = threading.Lock()
+        self._called: dict[str, list[str]] = {}
+        """What tells the rows of each table apart."""
 
     def compose(self) -> ComposeResult:
         """Lay it out."""
@@ -105,9 +107,12 @@ class Top(App[None]):
     def _show(self, seen: Overview, schedules: list[Timing]) -> None:
         self._seen = seen
         self._rates.add(seen)
-        self._fill("kinds", [self._kind_row(seen, one) for one in seen.kinds])
+        self._fill(
+            "kinds", [one.kind for one in seen.kinds], [self._kind_row(seen, one) for one in seen.kinds]
+        )
         self._fill(
             "workers",
+            [one.worker for one in seen.workers],
             [
                 [
                     Text(one.worker),
@@ -123,9 +128,10 @@ class Top(App[None]):
         lines = [
             [Text(one.name), str(one.capacity), _many(one.held), _many(one.waiting)] for one in seen.lines
         ]
-        self._fill("semaphores", lines)
+        self._fill("semaphores", [one.name for one in seen.lines], lines)
         self._fill(
             "schedules",
+            [one.name for one in schedules],
             [
                 [
                     Text(one.name),
@@ -139,6 +145,7 @@ class Top(App[None]):
         )
         self._fill(
             "server",
+            [f"{one.what} {one.name}" for one in seen.blockers],
             [
                 [
                     one.what,
@@ -196,14 +203,24 @@ class Top(App[None]):
     def _table(self, name: str) -> DataTable[Any]:
         return cast("DataTable[Any]", self.screen_stack[0].query_one(f"#{name}", DataTable))
 
-    def _fill(self, name: str, rows: list[list[Any]]) -> None:
+    def _fill(self, name: str, called: list[str], rows: list[list[Any]]) -> None:
+        """Show rows anew, with the cursor on the one that it was on, or where that is gone on its successor.
+
+        Args:
+            name: of the table.
+            called: what tells a row from others, a name a row.
+            rows: them.
+        """
         table = self._table(name)
-        place = table.cursor_coordinate
+        place, before = table.cursor_coordinate, self._called.get(name, [])
+        self._called[name] = called
         table.clear()
         for row in rows:
             table.add_row(*row)
         if rows:
-            table.move_cursor(row=min(place.row, len(rows) - 1), column=place.column)
+            under = before[place.row] if place.row < len(before) else None
+            row = called.index(under) if under in called else min(place.row, len(rows) - 1)
+            table.move_cursor(row=row, column=place.column)
 
     def _kind(self) -> KindLook | None:
         row = self._table("kinds").cursor_row

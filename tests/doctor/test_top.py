@@ -184,6 +184,35 @@ def test_the_cursor_stays_where_it_is_while_others_come(monkeypatch: pytest.Monk
     watch(monkeypatch, looks, script)
 
 
+def test_the_cursor_stays_on_its_row_while_others_come_and_go_above_it(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    a, b, c = KINDS
+    first, second = (WorkerLook(name, None, 0, 0, 1.0, upkeep=True, alive=True) for name in ("w1", "w2"))
+    looks: list[Overview | Exception] = [Overview(0, (b, c), False, (second,))]
+
+    async def script(app: Top, pilot: Pilot[None]) -> None:
+        await until(pilot, lambda: table(app, "kinds").row_count == 2)
+        await pilot.press("down")
+        for at, kinds, workers, under in (
+            (1, (a, b, c), (first, second), "c"),
+            (2, (c,), (second,), "c"),
+            (3, (a, b), (second,), "a"),  # the one that was there is gone: what stands in its place
+            (4, (b, a), (first, second), "a"),
+        ):
+            looks[:] = [Overview(at, kinds, False, workers)]
+            await until(pilot, lambda: (app._seen and app._seen.at) == at)  # noqa: B023 # pyright: ignore[reportPrivateUsage]
+            await pilot.press("p")
+            await until(pilot, lambda: app.screen.query("#question"))
+            assert text(app, "question").startswith(f"Pause {under}?")
+            await pilot.press("n")
+            await until(pilot, lambda: not app.screen.query("#question"))
+            shown = table(app, "workers")
+            assert str(shown.get_row_at(shown.cursor_row)[0]) == "w2"
+
+    watch(monkeypatch, looks, script)
+
+
 def test_a_look_that_comes_back_while_it_ends_is_no_error(monkeypatch: pytest.MonkeyPatch) -> None:
     seen = Overview(0, KINDS, False, ())
     ended = list[bool]()
