@@ -25,13 +25,24 @@ import sys
 import tempfile
 import time
 import traceback
+from collections import deque
 from pathlib import Path
 from typing import Any, NamedTuple
 
 START_TIMEOUT_SECONDS = 60.0
 GONE_SECONDS = 5.0
+NOTICE_SECONDS = 1.0
+"""In which a supervisor notices that its owner was killed."""
+GOING_SECONDS = 60.0
+"""For what was told to stop to be gone."""
+ORPHAN_SECONDS = 15.0
+"""The same, where a killed supervisor has left only a server."""
+GOING = b"going\n"
+"""What stands in the lock of a folder whose server was told to stop."""
+IN_THE_WAY = 'lock file "postmaster.pid" already exists'
 CLOCK_SECONDS = 2  # the clock may be set back a little meanwhile, as for pg_ctl
 POLL_SECONDS = 0.02
+AGAIN_SECONDS = 0.2
 LOG_TAIL_LINES = 25
 OUR_PORTS = range(20000, 32768)
 """Below those that Linux, macOS and Windows give to clients."""
@@ -117,7 +128,7 @@ class Server:
 
     def run(self) -> None:
         """Serve until the owner is gone or the server ends by itself."""
-        lock = self.take_lock()
+        self.lock = self.take_lock()
         try:
             if not self.pgdata.exists():
                 self.make_cluster()
@@ -133,10 +144,13 @@ class Server:
             finally:
                 self.stop(process)
         finally:
-            os.close(lock)
+            os.close(self.lock)
 
     def take_lock(self) -> int:
-        """Return a descriptor that keeps other supervisors out of the folder; refuse a strange folder."""
+        """Return a descriptor that keeps other supervisors out of the folder; refuse a strange folder.
+
+        Whoever has it may be about to end, because its program was killed a moment ago.
+        """
         try:
             names = set(os.listdir(self.home))
         except PermissionError:
@@ -148,12 +162,19 @@ class Server:
         if names and "pgdata" not in names and not names <= {"lock", "password", "pgdata.new", "server.log"}:
             raise StartError(f"{self.home}: not empty, and not a data folder that this program has made")
         lock = os.open(self.home / "lock", os.O_RDWR | os.O_CREAT, 0o600)
-        try:
-            fcntl.flock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
-        except BlockingIOError:
-            os.close(lock)
-            raise StartError(f"{self.home}: a server is already running on this data folder") from None
-        return lock
+        began = time.monotonic()
+        while True:
+            try:
+                fcntl.flock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
+            except BlockingIOError:
+                is_going = os.pread(lock, len(GOING), 0) == GOING
+                if time.monotonic() - began > (GOING_SECONDS if is_going else NOTICE_SECONDS):
+                    what = "stopping" if is_going else "already running"
+                    raise StartError(f"{self.home}: a server is {what} on this data folder") from None
+                self.check_owner(POLL_SECONDS)
+            else:
+                os.ftruncate(lock, 0)
+                return lock
 
     def make_cluster(self) -> None:
         """Run initdb beside its final place: a folder named `pgdata` is a finished cluster."""
@@ -161,6 +182,7 @@ class Server:
         shutil.rmtree(new, ignore_errors=True)
         password_file = self.home / "password"
         password_file.write_text(secrets.token_urlsafe(24) + "\n")
+        self.sync(password_file, self.home)  # a cluster that a loss of power leaves has its password
         command = [self.bin_dir / "initdb", "-D", new, "-U", "postgres", "-E", "UTF8", "--locale=C"]
         command += ["--auth=scram-sha-256", f"--pwfile={password_file}", "--no-instructions"]
         process, begin = self.spawn(command + (["--no-sync"] if self.temporary else []))
@@ -174,18 +196,34 @@ class Server:
         if process.returncode != 0:
             raise StartError(f"initdb failed:\n{self.log_tail(begin)}")
         new.rename(self.pgdata)
+        self.sync(self.home)
+
+    def sync(self, *paths: Path) -> None:
+        """Wait until files, and the names in folders, are on the disk, unless all of it is temporary."""
+        for path in paths if not self.temporary else ():
+            number = os.open(path, os.O_RDONLY)
+            try:
+                os.fsync(number)
+            finally:
+                os.close(number)
 
     def read_password(self) -> str:
         """Return the password of the superuser."""
         try:
-            return (self.home / "password").read_text().strip()
+            password = (self.home / "password").read_text().strip()
         except FileNotFoundError:
             raise StartError(f"{self.home}: the file 'password' of this data folder is missing") from None
+        if not password:
+            raise StartError(f"{self.home}: the file 'password' of this data folder is empty")
+        return password
 
     def start(self) -> tuple[subprocess.Popen[bytes], int]:
         """Start the server on the first of the ports that is free; return its process and port."""
         tail = ""
-        for wanted in self.ports:
+        began_at = time.monotonic()
+        ports = deque(self.ports)
+        while ports:
+            wanted = ports.popleft()
             port = wanted or free_port()
             settings = self.settings | {
                 "listen_addresses": "127.0.0.1",
@@ -202,7 +240,11 @@ class Server:
             if self.wait_ready(process, began):
                 return process, port
             tail = self.log_tail(begin)
-            if "could not bind" not in tail:
+            if IN_THE_WAY in tail and time.monotonic() - began_at < ORPHAN_SECONDS:
+                # the supervisor of that one was killed, and with it that one was told to stop
+                ports.appendleft(wanted)
+                self.check_owner(AGAIN_SECONDS)
+            elif "could not bind" not in tail:
                 raise StartError(f"PostgreSQL {self.version} did not start:\n{tail}")
         raise StartError(f"PostgreSQL {self.version} found no free port:\n{tail}")
 
@@ -236,6 +278,8 @@ class Server:
 
     def stop(self, process: subprocess.Popen[bytes]) -> None:
         """Stop the server, harder each time; data that is about to be removed need not be written first."""
+        with contextlib.suppress(OSError):  # a disk that is full
+            os.pwrite(self.lock, GOING, 0)
         steps = [(signal.SIGINT, 30.0), (signal.SIGQUIT, 10.0), (signal.SIGKILL, 10.0)]
         for number, seconds in steps[1:] if self.temporary else steps:
             if process.poll() is None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import importlib.util
 import os
 import pwd
@@ -13,13 +14,14 @@ import subprocess
 import sys
 import tempfile
 import time
+from concurrent.futures import Future, ThreadPoolExecutor, wait
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 import psycopg
 import pytest
 
-from pyqueue_sql.embedded import EmbeddedServer, EmbeddedServerError, start_server
+from pyqueue_sql.embedded import EmbeddedServer, EmbeddedServerError, start_server, supervisor
 from pyqueue_sql.embedded.server import launch, wheel_bin_dir
 
 if TYPE_CHECKING:
@@ -27,14 +29,15 @@ if TYPE_CHECKING:
 
 ROOT = Path(__file__).parents[2]
 GONE_SECONDS = 60.0
+NOTICE_SECONDS = 1.0
 
 as_root = pytest.mark.skipif(os.geteuid() != 0, reason="only root has another user to drop to")
 
 # A program that starts a server, says where, and then ends in the way that its last line says.
 PROGRAM = """
-import multiprocessing, os, signal, sys, time
+import multiprocessing, os, pathlib, signal, sys, time
 from pyqueue_sql.embedded import start_server
-server = start_server()
+server = start_server(*map(pathlib.Path, sys.argv[1:]))
 print(server.pid, server._process.pid, server.data_dir, flush=True)
 """
 
@@ -89,10 +92,10 @@ def wait_until(true: Callable[[], bool]) -> None:
         time.sleep(0.02)
 
 
-def run_program(ending: str) -> tuple[subprocess.Popen[str], int, int, Path]:
+def run_program(ending: str, home: Path | None = None) -> tuple[subprocess.Popen[str], int, int, Path]:
     """Start PROGRAM; return it, the pids of postmaster and supervisor, and the folder of the data."""
     program = subprocess.Popen(
-        [sys.executable, "-c", PROGRAM + ending],
+        [sys.executable, "-c", PROGRAM + ending, *([] if home is None else [str(home)])],
         stdout=subprocess.PIPE,
         stderr=subprocess.DEVNULL,
         text=True,
@@ -220,6 +223,92 @@ def test_what_a_killed_server_left_is_not_taken_for_a_server_that_is_ready(
     programs.chmod(0o755)
     with start_server(home, bin_dir=programs) as server:
         assert ask(server.url, "select 1") == 1
+
+
+def killed_program(home: Path, *halted: str) -> tuple[int, int]:
+    """Kill a program with a server on a folder; return the pids of its postmaster and its supervisor.
+
+    Args:
+        home: the folder.
+        halted: which of `server` and `supervisor` doesn't get on meanwhile.
+    """
+    program, pid, supervisor, _ = run_program("time.sleep(600)", home)
+    for name in halted:
+        os.kill({"server": pid, "supervisor": supervisor}[name], signal.SIGSTOP)
+    program.kill()
+    program.wait(GONE_SECONDS)
+    return pid, supervisor
+
+
+@contextlib.contextmanager
+def starting(home: Path) -> Iterator[Future[EmbeddedServer]]:
+    """Start a server on a folder while the block runs; it has to start, and is stopped."""
+    with ThreadPoolExecutor(1) as pool:
+        future = pool.submit(start_server, home)
+        yield future
+        with future.result(GONE_SECONDS) as server:
+            assert ask(server.url, "select 1") == 1
+
+
+def test_start_right_after_the_program_was_killed_waits_for_what_is_going(home: Path) -> None:
+    _, supervisor = killed_program(home, "supervisor")
+    with starting(home) as start:
+        done, _ = wait([start], 0.3)
+        os.kill(supervisor, signal.SIGCONT)
+        assert not done
+
+
+@pytest.mark.long
+def test_start_waits_for_a_server_that_takes_its_time_to_stop(home: Path) -> None:
+    pid, _ = killed_program(home, "server")
+    with starting(home) as start:
+        done, _ = wait([start], NOTICE_SECONDS + 0.5)
+        os.kill(pid, signal.SIGCONT)
+        assert not done
+
+
+@pytest.mark.skipif(sys.platform != "linux", reason="the death signal of a parent is Linux's")
+def test_start_waits_for_a_server_whose_supervisor_was_killed(home: Path) -> None:
+    pid, supervisor = killed_program(home, "server", "supervisor")
+    os.kill(supervisor, signal.SIGKILL)
+    wait_until(lambda: not alive(supervisor))
+    with starting(home) as start:
+        done, _ = wait([start], 1)
+        os.kill(pid, signal.SIGCONT)
+        assert not done
+
+
+def test_password_is_on_the_disk_before_the_cluster_is(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    home, programs = tmp_path / "data", tmp_path / "bin"
+    for folder in (home, programs):
+        folder.mkdir()
+    (programs / "initdb").write_text('#!/bin/sh\nmkdir "$2"\n')
+    (programs / "initdb").chmod(0o755)
+    synced: list[tuple[str, bool]] = []
+    names = {"password": home / "password", "folder": home}
+
+    def fsync(number: int) -> None:
+        [name] = [name for name, path in names.items() if os.path.samestat(os.fstat(number), path.stat())]
+        written = name != "password" or names[name].read_text().strip() != ""
+        assert written
+        synced.append((name, (home / "pgdata").exists()))
+
+    monkeypatch.setattr(os, "fsync", fsync)
+    read, write = os.pipe()
+    with open(read) as stdin, open(write, "w"):
+        monkeypatch.setattr(sys, "stdin", stdin)
+        config = {"data_dir": str(home), "ports": [0], "settings": {}, "owner_pid": os.getppid()}
+        supervisor.Server(config, programs, "18", home, tmp_path).make_cluster()
+    assert synced == [("password", False), ("folder", False), ("folder", True)]
+
+
+def test_a_folder_with_an_empty_password_is_refused(home: Path) -> None:
+    start_server(home).stop()
+    (home / "password").write_text("")
+    with pytest.raises(EmbeddedServerError, match="the file 'password' of this data folder is empty"):
+        start_server(home)
 
 
 @pytest.mark.long
