@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import sys
-from collections.abc import Generator
+from collections.abc import Generator, Sequence
 from contextlib import contextmanager
 from pathlib import Path
 from typing import NoReturn
@@ -13,7 +13,7 @@ import click
 from pyqueue_sql import QueueError
 from pyqueue_sql.calls import dialect
 from pyqueue_sql.calls.connect import ConnectionFailed
-from pyqueue_sql.demo import DemoError
+from pyqueue_sql.demo import DemoError, InUse, Unfinished
 from pyqueue_sql.demo.interrupts import terminating
 from pyqueue_sql.embedded import EmbeddedServerError, start_server
 from pyqueue_sql.schema import migrate
@@ -90,9 +90,16 @@ def demo(url: str | None, seconds: float, flights: int | None, workers: int, dat
     try:
         with terminating(), _server(url, data) as server_url:
             right = _run(server_url, seconds, flights, workers, ours=not url, temporary=not url and not data)
-    except KeyboardInterrupt:
-        click.echo("interrupted; everything the demo made is removed", err=True)
+    except Unfinished as error:
+        click.echo(f"{error}; {_advice(error.kinds, data)}", err=True)
         sys.exit(INTERRUPTED)
+    except KeyboardInterrupt:
+        stays = "the queue itself" if url else f"the data in {data}" if data else ""
+        but = f", but for {stays}" if stays else ""
+        click.echo(f"interrupted; everything the demo made is removed{but}", err=True)
+        sys.exit(INTERRUPTED)
+    except InUse as error:
+        _fail(f"{error}; {_advice(error.kinds, data)}", QUEUE_ERROR)
     except (ConnectionFailed, EmbeddedServerError) as error:
         _fail(error, CONNECTION_ERROR)
     except (DemoError, QueueError) as error:
@@ -103,6 +110,14 @@ def demo(url: str | None, seconds: float, flights: int | None, workers: int, dat
             raise
         _fail(failure.message, CONNECTION_ERROR if failure.lost else QUEUE_ERROR)
     sys.exit(0 if right else WRONG)
+
+
+def _advice(kinds: Sequence[str], data: Path | None) -> str:
+    """Say what to do with what is left in the kinds."""
+    if data:  # whose server is gone by now
+        return f"give --data another folder, or remove {data} where all of it is a demo's"
+    drops = "; ".join(f"pyqueue drop {kind}" for kind in kinds)
+    return f"to drop {'it' if len(kinds) == 1 else 'them'}, with the same --url: {drops}"
 
 
 def _run(url: str, seconds: float, limit: int | None, workers: int, *, ours: bool, temporary: bool) -> bool:

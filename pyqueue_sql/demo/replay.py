@@ -13,7 +13,7 @@ from multiprocessing.process import BaseProcess
 
 from pyqueue_sql import Queue, Refused
 from pyqueue_sql.calls.connect import connect
-from pyqueue_sql.demo import DemoError
+from pyqueue_sql.demo import DemoError, InUse, Unfinished
 from pyqueue_sql.demo.check import MAX_TRIES, Left, Verdict, verify
 from pyqueue_sql.demo.data import SECOND_US, Flight, calendar_day
 from pyqueue_sql.demo.display import Display, Status
@@ -50,6 +50,7 @@ def replay(plan: Plan, display: Display) -> Verdict:
 
     Raises:
         DemoError: the kinds are in use, a worker gave up, or the server is too busy.
+        Unfinished: an interrupt ended the removal of the kinds.
     """
     with ExitStack() as stack:
         connections = [stack.enter_context(connect(plan.url)) for _ in range(PUSHING_CONNECTIONS)]
@@ -70,8 +71,7 @@ def _kinds(queue: Queue, plan: Plan) -> Generator[None]:
     """Make the kinds, which must be empty, and remove them at the end with all that is in them."""
     used = [one.kind for one in queue.stats() if one.kind in set(plan.kinds) and one.total]
     if used:
-        drops = "; ".join(f"pyqueue drop {kind}" for kind in used)
-        raise DemoError(f"there are messages already in the kinds of the demo; to drop them: {drops}")
+        raise InUse(used)
     try:
         queue.define(
             plan.kinds.departing,
@@ -84,8 +84,13 @@ def _kinds(queue: Queue, plan: Plan) -> Generator[None]:
         yield
     finally:
         if plan.cleanup:
-            for kind in plan.kinds:
-                _drop(queue, kind)
+            left = [*plan.kinds]
+            try:
+                while left:
+                    _drop(queue, left[0])
+                    del left[0]
+            except KeyboardInterrupt:
+                raise Unfinished(left) from None
 
 
 def _drop(queue: Queue, kind: str) -> None:

@@ -4,16 +4,22 @@ from __future__ import annotations
 
 import os
 import re
+import shutil
 import signal
 import subprocess
 import sys
+import tempfile
 import time
 from collections.abc import Iterator
 from contextlib import contextmanager
+from pathlib import Path
 
 import psycopg
 import pytest
 from psycopg.types.json import Jsonb
+
+from pyqueue_sql.embedded import start_server
+from pyqueue_sql.schema import migrate
 
 ALL = "from pyqueue_sql.demo.cli import demo; demo()"
 JANUARY = f"""
@@ -149,7 +155,49 @@ def test_an_interrupt_leaves_nothing(
         output = finish(process)
     assert process.returncode == 130, output
     assert "Traceback" not in output
+    assert "interrupted; everything the demo made is removed, but for the queue itself\n" in output
     assert_nothing_left(conn)
+
+
+def test_an_interrupt_of_the_cleaning_up_says_what_is_left(
+    database_url: str, conn: psycopg.Connection
+) -> None:
+    dead = f"{DEPARTING}.dead"
+    with demo("--url", database_url, "--flights", "3000", "--seconds", "30") as process:
+        until_loaded(process)
+        conn.execute("select queue_push(%s, 'held', '1')", [dead])
+        assert conn.execute("select p_key from queue_reserve(%s, 'me')", [dead]).fetchone() == ("held",)
+        os.killpg(process.pid, signal.SIGINT)
+        deadline = time.monotonic() + PATIENCE_SECONDS
+        others = f"select p_kind from queue_kind where {KINDS} and p_kind <> '{dead}'"
+        while conn.execute(others).fetchall():
+            assert time.monotonic() < deadline, "the other kinds stay"
+            time.sleep(0.02)
+        os.killpg(process.pid, signal.SIGINT)
+        output = finish(process)
+    assert process.returncode == 130, output
+    assert "Traceback" not in output
+    left = f"interrupted before everything was removed; left: {dead}; to drop it, with the same --url: "
+    assert f"{left}pyqueue drop {dead}\n" in output
+
+
+def test_a_folder_with_the_kinds_of_a_killed_demo_is_named() -> None:
+    folder = Path(tempfile.mkdtemp(prefix="pyqueue-test-"))
+    folder.chmod(0o755)
+    try:
+        with start_server(folder / "data") as server:
+            migrate.upgrade(server.url)
+            with psycopg.connect(server.url, autocommit=True) as conn:
+                conn.execute("select queue_push('flights.departing', 'left', '1')")
+        with demo("--data", str(folder / "data"), "--flights", "1", "--seconds", "1") as process:
+            output = finish(process)
+        assert process.returncode == 3, output
+        assert "messages already in the kinds of the demo: flights.departing; " in output
+        assert (
+            f"give --data another folder, or remove {folder / 'data'} where all of it is a demo's" in output
+        )
+    finally:
+        shutil.rmtree(folder)
 
 
 @pytest.mark.long
