@@ -44,6 +44,7 @@ class Connections:
         self._shared = shared
         self._idle: deque[Connection] = deque()
         self._idle_async: deque[Any] = deque()
+        self._is_closed = False
 
     def __repr__(self) -> str:
         return "Connections(…)"
@@ -63,6 +64,8 @@ class Connections:
             connection.close()
             raise
         self._idle.append(connection)
+        if self._is_closed:  # the worker has ended meanwhile
+            self._close_idle()
 
     @asynccontextmanager
     async def async_transaction(self) -> AsyncGenerator[Any]:
@@ -82,6 +85,8 @@ class Connections:
             await _close(connection)
             raise
         self._idle_async.append(connection)
+        if self._is_closed:
+            await self._close_idle_async()
 
     def _taken(self) -> Connection | None:
         """Return a connection that nobody uses; several threads may want the last one."""
@@ -93,9 +98,17 @@ class Connections:
         return None
 
     async def close(self) -> None:
-        """Close those that nobody uses."""
-        while self._idle:
-            self._idle.popleft().close()
+        """Close those that nobody uses, and from now on the others when their transactions end."""
+        self._is_closed = True
+        self._close_idle()
+        await self._close_idle_async()
+
+    def _close_idle(self) -> None:
+        with contextlib.suppress(IndexError):  # another thread may take the last one
+            while True:
+                self._idle.popleft().close()
+
+    async def _close_idle_async(self) -> None:
         while self._idle_async:
             await _close(self._idle_async.popleft())
 

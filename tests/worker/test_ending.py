@@ -26,6 +26,7 @@ from pyqueue_sql.worker import (
     processes,
 )
 from pyqueue_sql.worker.board import Board
+from pyqueue_sql.worker.context import Connections
 from tests.doctor.logins import Watched, kept, watched
 from tests.faults.proxy import proxy
 from tests.worker.helpers import (
@@ -89,6 +90,22 @@ def test_it_leaves_no_thread_and_no_connection(queue: Session, workers: Workers)
     assert (len(contexts), len(errors)) == (2, 2)
     until(lambda: set(threading.enumerate()) <= threads, SOON_SECONDS)
     until(lambda: set(others(queue)) <= connections, SOON_SECONDS)
+
+
+def test_a_transaction_that_ends_after_the_worker_leaves_no_connection(
+    queue: Session, workers: Workers
+) -> None:
+    before, pool = set(others(queue)), Connections(workers.url, None)
+
+    async def run() -> None:
+        async with pool.async_transaction():
+            with pool.transaction():
+                until(lambda: len(set(others(queue)) - before) == 2)
+                await pool.close()
+
+    asyncio.run(run())
+    until(lambda: set(others(queue)) <= before, SOON_SECONDS)
+    assert pool is not None  # which keeps what is left in it open
 
 
 def test_one_that_was_stopped_before_it_ran_takes_nothing(queue: Session, workers: Workers) -> None:
