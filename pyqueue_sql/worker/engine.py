@@ -91,7 +91,8 @@ class Engine:
     def health(self) -> dict[str, Any]:
         """Return how it is: `status` is ok, stopping, or no heartbeat."""
         silent = self._keeper.silent_seconds
-        status = "no heartbeat" if silent > self._settings.heartbeat_seconds else "ok"
+        is_heard = self._keeper.has_beaten and silent <= self._settings.heartbeat_seconds
+        status = "ok" if is_heard else "no heartbeat"
         return {
             "status": "stopping" if self._stopping.is_set or self._taker.has_all else status,
             "worker": self._settings.name,

@@ -62,7 +62,8 @@ class Keeper:
         self._loop = asyncio.get_running_loop()
         self._changed = asyncio.Event()
         self._tick = TICK_SECONDS
-        self._beaten_at = self._beat_at = 0.0
+        self._beaten_at = time.monotonic()
+        self._beat_at = 0.0
         self._heartbeat: Heartbeat | None = None
         heard = None if listener is None else self._heard
         self.link = Link("control", connect, ending, self._open, heard)
@@ -73,13 +74,18 @@ class Keeper:
         return self._listener is not None
 
     @property
+    def has_beaten(self) -> bool:
+        """Whether there was a heartbeat."""
+        return self._heartbeat is not None
+
+    @property
     def is_asked(self) -> bool:
         """Whether upkeep is up to this worker."""
         return self._heartbeat is not None and self._heartbeat.reaps
 
     @property
     def silent_seconds(self) -> float:
-        """How long ago the last heartbeat was; before the first one, for how long the machine has run."""
+        """How long ago the last heartbeat was; before the first one, for how long the worker has run."""
         return time.monotonic() - self._beaten_at
 
     @property

@@ -3,19 +3,22 @@
 from __future__ import annotations
 
 import asyncio
+import contextlib
 import json
 import re
 import socket
 import threading
+import time
 import urllib.error
 import urllib.request
 from typing import TYPE_CHECKING, Any
 
 import pytest
 
+from pyqueue_sql.calls.connect import ConnectionFailed
 from pyqueue_sql.worker import Handlers, Worker, health, keeping
 from pyqueue_sql.worker.logs import TextFormatter
-from tests.worker.helpers import PATIENCE_SECONDS, one_slow, until
+from tests.worker.helpers import PATIENCE_SECONDS, Running, one_slow, until
 from tests.worker.test_upkeep import logged
 
 if TYPE_CHECKING:
@@ -34,6 +37,14 @@ def ask(port: int, path: str) -> tuple[int, dict[str, Any]]:
             return answer.status, json.load(answer)
     except urllib.error.HTTPError as error:
         return error.code, json.load(error)
+
+
+def asked(port: int) -> tuple[int, dict[str, Any]] | None:
+    """Ask one that may not listen yet."""
+    try:
+        return ask(port, "/ready")
+    except urllib.error.URLError:
+        return None
 
 
 def test_it_is_ready_until_it_stops(queue: Session, workers: Workers) -> None:
@@ -66,6 +77,24 @@ def test_without_a_heartbeat_it_is_not_ready(
     assert (ask(port, "/ready")[1]["status"], ask(port, "/live")[0]) == ("no heartbeat", 200)
     running.stop()
     running.join()
+
+
+def test_before_its_first_heartbeat_it_is_not_ready_and_silent_since_its_own_start() -> None:
+    handlers, port = Handlers(), free_port()
+    handlers.on("mail")(lambda _: None)
+    began = time.monotonic()
+    with socket.create_server(("127.0.0.1", 0)) as mute:
+        url = f"postgresql://127.0.0.1:{mute.getsockname()[1]}/postgres"
+        running = Running(Worker(url, handlers, health=f"127.0.0.1:{port}", notify=False))
+        try:
+            status, said = until(lambda: asked(port))
+            passed = time.monotonic() - began
+        finally:
+            running.stop()
+    assert (status, said["status"]) == (503, "no heartbeat")
+    assert 0 <= said["heartbeat_seconds_ago"] <= passed
+    with contextlib.suppress(ConnectionFailed):
+        running.join()
 
 
 def test_one_that_has_taken_all_it_was_told_is_not_ready(queue: Session, workers: Workers) -> None:
