@@ -10,7 +10,7 @@ from typing import Any, Literal
 
 import click
 
-from pyqueue_sql.cli.common import REFUSED, Failure, Seconds, schema_option, url_option
+from pyqueue_sql.cli.common import REFUSED, Failure, Seconds, failure, schema_option, url_option
 from pyqueue_sql.worker import Handlers, Worker, logs
 from pyqueue_sql.worker.health import ListenError
 
@@ -120,7 +120,19 @@ def worker(
         from watchfiles import PythonFilter, run_process
     except ImportError as error:
         raise Failure(f"{error.name} is needed: pip install 'pyqueue_sql[reload]'", REFUSED) from None
-    run_process(os.getcwd(), target=_work, args=arguments, watch_filter=PythonFilter())
+    run_process(os.getcwd(), target=_work_in_process, args=arguments, watch_filter=PythonFilter())
+
+
+def _work_in_process(*arguments: Any) -> None:
+    """Be a worker in a process of its own, out of which no error of a command comes."""
+    try:
+        _work(*arguments)
+    except Exception as error:
+        found = error if isinstance(error, click.ClickException) else failure(error)
+        if found is None:
+            raise
+        found.show()
+        sys.exit(found.exit_code)
 
 
 def _work(

@@ -20,6 +20,8 @@ from multiprocessing.context import SpawnProcess
 from types import FrameType
 from typing import Any
 
+from pyqueue_sql.calls.connect import ConnectionFailed
+from pyqueue_sql.errors import QueueError
 from pyqueue_sql.worker.aio import AsyncWorker
 from pyqueue_sql.worker.handlers import Handlers
 from pyqueue_sql.worker.link import log
@@ -139,7 +141,12 @@ def _child(start: Start, number: int) -> None:
     if name := options.get("name"):
         options["name"] = f"{name}-{number}"
     worker = AsyncWorker(start.url, start.handlers, **options)
-    run(worker)
+    try:
+        run(worker)
+    except Exception as error:  # out of here it would be a traceback among the records of the log
+        is_clear = isinstance(error, ConnectionFailed | QueueError)
+        log.error("%s", error, exc_info=None if is_clear else error, extra={"child": number})
+        sys.exit(1)
     if worker.is_stopped:
         sys.exit(STOPPED)
 

@@ -261,6 +261,32 @@ def test_wrong_usage_and_no_connection_end_at_once(harness: Harness, tmp_path: P
 
 
 @pytest.mark.servers("postgresql")
+def test_a_process_that_fails_says_why_in_its_log(harness: Harness, tmp_path: Path) -> None:  # noqa: ARG001
+    nowhere = "postgresql://ann:hidden@127.0.0.1:1/none"
+    said: list[dict[str, object]] = []
+    with worker(tmp_path, nowhere, "--processes", "2", "--log-format", "json") as process:
+        assert process.stdout is not None
+        for line in process.stdout:
+            said.append(json.loads(line))  # and so each line is a record
+            if "a process died" in line:
+                break
+    [why, *_] = [one["message"] for one in said if one["level"] == "error"]
+    assert "connection refused" in str(why).lower()
+    assert "hidden" not in str(said)
+
+
+@pytest.mark.servers("postgresql")
+def test_wrong_usage_under_reload_is_a_line(harness: Harness, tmp_path: Path) -> None:
+    with worker(tmp_path, harness.url, "--reload", "--kind", "other") as process:
+        assert process.stdout is not None
+        seen = ""
+        while "no handler" not in seen:
+            seen += process.stdout.readline()
+    assert "Invalid value for --kind: kind other has no handler" in seen
+    assert "Traceback" not in seen
+
+
+@pytest.mark.servers("postgresql")
 def test_a_health_check_that_nobody_can_be_answered_at_ends_it_with_one_line(
     harness: Harness, tmp_path: Path
 ) -> None:
