@@ -16,6 +16,10 @@ if TYPE_CHECKING:
     from pyqueue_sql.schema.release import Release
 
 GRANT = re.compile(r"(?ms)^grant (.+?)\s+on (?:(procedure|function) )?(\w+) to ([\w,\s]+)")
+HOSTS = ("", "%")
+"""Of a role: on MariaDB, and on MySQL."""
+WORDS = {"grant": "grant option", "delete versioning rows": "delete history"}
+"""What the server's tables say, where statements have another word for it."""
 ROUTINES = """
 select lower(p.routine_type), p.routine_name, p.user, p.host, p.proc_priv, ''
 from mysql.procs_priv p where p.db = database()
@@ -89,9 +93,11 @@ def take_back(connection: Connection, release: Release, found: Iterable[Right]) 
         for role in re.split(r",\s*", grant[4].strip())
         for privilege in _privileges(grant[1])
     }
-    for one in sorted(found):
-        if (one.kind, one.name, one.user, one.privilege) not in wanted:
-            privilege = "grant option" if one.privilege == "grant" else one.privilege
+    # columns first: a right that is revoked of a table is gone of its columns, too
+    for one in sorted(found, key=lambda one: (not one.privilege.endswith(")"), one)):
+        is_role = one.host in HOSTS
+        if not (is_role and (one.kind, one.name, one.user, one.privilege) in wanted):
+            privilege = WORDS.get(one.privilege, one.privilege)
             revoke = f"revoke {privilege} on {one.kind} `{one.name}` from {_grantee(one)}"
             connection.exec_driver_sql(revoke, execution_options={"no_parameters": True})
 

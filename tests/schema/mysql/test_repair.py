@@ -130,6 +130,28 @@ def test_rights_are_what_the_release_gives(innodb_url: str):
     rows(innodb_url, f"drop user {name}@'%'")
 
 
+def test_whoever_was_granted_all_of_it_loses_that_but_for_the_roles(innodb_url: str):
+    migrate.upgrade(innodb_url)
+    users = [f"`we``i'rd{innodb_url[-9:]}`@`%`", "`queue_producer`@`localhost`"]
+    text = "select t.user, t.host from mysql.tables_priv t where t.db = database()"
+    text += " union all select c.user, c.host from mysql.columns_priv c where c.db = database()"
+    text += " union all select p.user, p.host from mysql.procs_priv p where p.db = database()"
+    before = sorted(rows(innodb_url, text))
+    with open_connection(innodb_url) as connection:
+        try:
+            for user in users:
+                run(connection, f"create user {user} identified by 'Pw-1-secret'")
+                run(connection, f"grant all on delayed_queue to {user} with grant option")
+                run(connection, f"grant select (payload), references (payload) on delayed_queue to {user}")
+                run(connection, f"grant all on procedure queue_push to {user} with grant option")
+            assert len(migrate.upgrade(innodb_url)) > 30
+            assert sorted(rows(innodb_url, text)) == before
+            assert migrate.upgrade(innodb_url) == []
+        finally:
+            for user in users:
+                run(connection, f"drop user if exists {user}")
+
+
 @pytest.mark.servers("mariadb")
 def test_what_everybody_was_granted_is_taken_back(innodb_url: str):
     migrate.upgrade(innodb_url)
