@@ -62,6 +62,22 @@ def test_what_is_missing_or_differs_is_made_again_and_named(innodb_url: str):
     assert migrate.upgrade(innodb_url) == []
 
 
+def test_what_was_made_under_another_sql_mode_is_made_again(innodb_url: str):
+    migrate.upgrade(innodb_url)
+    before = catalog(innodb_url)
+    with open_connection(innodb_url) as connection:
+        [(_, mode, text, *_)] = run(connection, "show create procedure queue_pause")
+        run(connection, "drop procedure queue_pause")
+        run(connection, "set session sql_mode = ''")
+        run(connection, text)
+        [(_, other, *_)] = run(connection, "show create procedure queue_pause")
+        assert other != mode
+    assert migrate.differing(innodb_url) == ["procedure queue_pause"]
+    assert migrate.upgrade(innodb_url)[0] == "procedure queue_pause"
+    assert rows(innodb_url, "show create procedure queue_pause")[0][1] == mode
+    assert catalog(innodb_url) == before
+
+
 @pytest.mark.long
 @pytest.mark.core("mariadb")
 def test_a_restore_without_routines_is_put_right(innodb_url: str):
