@@ -10,6 +10,8 @@ import pytest
 import sqlalchemy
 from alembic import command
 from alembic.config import Config
+from psycopg import sql
+from psycopg.conninfo import conninfo_to_dict
 from sqlalchemy.pool import NullPool
 
 from pyqueue_sql import MigrationError, Queue
@@ -101,6 +103,33 @@ def test_where_nothing_differs_no_lock_is_asked_for(database_url: str, monkeypat
         application.execute("insert into queue_inbox (p_kind, p_key, payload) values ('a', 'k', '1')")
         application.execute("select from queue_stats")
         assert migrate.upgrade(database_url) == []
+
+
+def test_what_is_found_in_order_is_left_as_it_was(database_url: str):
+    rows(database_url, "comment on table queue_version is null")  # which says that nothing has changed since
+    text = "select xmin::text, oid from pg_proc union all select xmin::text, oid from pg_class order by 2"
+    before = rows(database_url, text)
+    assert migrate.upgrade(database_url) == []
+    assert rows(database_url, text) == before
+
+
+def test_what_somebody_was_granted_and_granted_to_others_is_taken_back_from_all(database_url: str):
+    one, two = (sql.Identifier(f"{name}_of_{conninfo_to_dict(database_url)['dbname']}") for name in "ab")
+    acl = "select relacl::text from pg_class where relname = 'queue_stats'"
+    before = rows(database_url, acl)
+    with connect(database_url) as connection:
+        connection.execute(sql.SQL("create role {}; create role {}").format(one, two))
+        try:
+            connection.execute(sql.SQL(
+                "grant select on queue_stats to {0} with grant option; set role {0};"
+                " grant select on queue_stats to {1}; reset role"
+            ).format(one, two))  # fmt: skip
+            assert migrate.upgrade(database_url) == ["rights on view queue_stats"]
+            assert rows(database_url, acl) == before
+        finally:
+            connection.execute(
+                sql.SQL("reset role; drop owned by {0}, {1}; drop role {0}, {1}").format(one, two)
+            )
 
 
 def test_what_is_of_others_is_left_alone(database_url: str):
