@@ -132,6 +132,17 @@ def test_what_somebody_was_granted_and_granted_to_others_is_taken_back_from_all(
             )
 
 
+def test_what_our_roles_have_by_default_is_what_the_release_gives(database_url: str, empty_url: str):
+    rows(empty_url, "alter default privileges grant execute on functions to queue_producer")
+    rows(empty_url, "alter default privileges grant select on tables to queue_producer")
+    migrate.upgrade(empty_url)
+    there, wanted = (
+        {row for row in rows(url, DEFINITIONS) if "queue_version" not in str(row)}
+        for url in (empty_url, database_url)
+    )
+    assert there == wanted
+
+
 def test_what_is_of_others_is_left_alone(database_url: str):
     rows(database_url, "create table queue_position (id integer); grant select on queue_position to public")
     rows(database_url, "create function queue_mine() returns integer language sql as 'select 1'")
