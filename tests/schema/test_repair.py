@@ -85,6 +85,16 @@ def test_all_at_once(database_url: str):
     assert rows(database_url, DEFINITIONS) == before
 
 
+def test_a_view_of_ours_is_not_in_the_way_of_a_function_with_another_result(database_url: str):
+    before = rows(database_url, DEFINITIONS)
+    rows(database_url, "drop function queue_now() cascade; drop view if exists queue_stats cascade")
+    rows(database_url, "create function queue_now() returns numeric language sql as 'select 1'")
+    rows(database_url, "create view queue_stats as select queue_now() as one")
+    found = migrate.upgrade(database_url)
+    assert {"function queue_now()", "view queue_stats"} <= set(found)
+    assert rows(database_url, DEFINITIONS) == before
+
+
 def test_a_view_of_the_application_holds_a_function_that_it_needs(database_url: str):
     before = rows(database_url, DEFINITIONS)
     rows(database_url, "drop function queue_resume(text)")
