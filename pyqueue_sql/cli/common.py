@@ -164,6 +164,13 @@ def check_url(ctx: click.Context, param: click.Parameter, value: str | None) -> 
     return value
 
 
+def check_schema(ctx: click.Context, param: click.Parameter, value: str | None) -> str | None:  # noqa: ARG001
+    """Refuse an empty name, what a variable of a shell that isn't set leaves: the queue is elsewhere."""
+    if value == "":
+        raise click.BadParameter(f"{value!r} is no name of a schema")
+    return value
+
+
 url_option = click.option(
     "--url",
     envvar="PYQUEUE_URL",
@@ -176,6 +183,7 @@ schema_option = click.option(
     "--schema",
     envvar="PYQUEUE_SCHEMA",
     show_envvar=True,
+    callback=check_schema,
     help="Where the queue is, if not in the current schema (on MySQL: database).",
 )
 yes_option = click.option("--yes", is_flag=True, help="Don't ask before.")

@@ -871,6 +871,18 @@ def test_an_empty_url_is_none(url: str, command: str):
     assert said in result.stderr
 
 
+@each("command", ["stats", "upgrade", "downgrade base --yes", "current", "worker nosuch", "doctor", "top"])
+def test_an_empty_schema_is_none(command: str):
+    url = "postgresql://127.0.0.1:1/x"
+    result = CliRunner().invoke(cli.main, [*command.split(), "--url", url, "--schema", ""])
+    assert result.exit_code == 2
+    said = "Error: Invalid value for '--schema' (env var: 'PYQUEUE_SCHEMA'): '' is no name of a schema\n"
+    assert said in result.stderr
+    # as of any option, a variable with nothing in it is none that is set
+    result = CliRunner().invoke(cli.main, ["stats", "--url", url], env={"PYQUEUE_SCHEMA": ""})
+    assert result.exit_code == 4
+
+
 @each(
     "url, named",
     [
