@@ -16,7 +16,7 @@ from sqlalchemy.pool import NullPool
 
 from pyqueue_sql import MigrationError, Queue
 from pyqueue_sql.embedded import start_server
-from pyqueue_sql.schema import frozen, migrate, migrate_postgresql, revision
+from pyqueue_sql.schema import frozen, migrate, migrate_postgresql, reload_postgresql, revision
 from tests.schema import next_release
 from tests.schema.catalogs import DEFINITIONS, HEAD, connect, rows
 
@@ -71,6 +71,30 @@ def test_what_is_missing_or_differs_is_made_again_and_named(database_url: str, w
     assert set(DAMAGE[what]) <= set(found)
     assert [one for one in found if not of_it.fullmatch(one)] == []
     assert migrate.upgrade(database_url) == []
+
+
+@pytest.mark.parametrize("schema", ["queue", "q"])  # which is an alias in our texts, too
+def test_what_differs_is_named_and_stays_so(empty_url: str, schema: str):
+    migrate.upgrade(empty_url, schema=schema)
+    assert migrate.differing(empty_url, schema=schema) == []
+    rows(empty_url, f"comment on table {schema}.queue_version is null")  # so that each is looked at
+    assert migrate.differing(empty_url, schema=schema) == []
+    for text in (
+        "drop function {}.queue_pause(text)",
+        "create or replace function {}.queue_resume(in_kind text) returns boolean language sql as 'select true'",
+        "drop view {}.queue_readers",
+    ):
+        rows(empty_url, text.format(schema))
+    for _ in range(2):
+        assert sorted(migrate.differing(empty_url, schema=schema)) == [
+            "function queue_resume",
+            "missing: function queue_pause",
+            "missing: queue_readers",
+        ]
+    migrate.upgrade(empty_url, schema=schema)
+    assert migrate.differing(empty_url, schema=schema) == []
+    rows(empty_url, f"grant select on {schema}.queue_stats to public")
+    assert migrate.differing(empty_url, schema=schema) == [reload_postgresql.REST]
 
 
 def test_all_at_once(database_url: str):
