@@ -236,11 +236,14 @@ def test_between_its_steps_an_upgrade_waits_for_calls_of_its_own_database_alone(
         assert other not in waited_for
 
 
-def test_an_upgrade_that_fails_leaves_nothing(empty_url: str):
-    with connect(empty_url) as connection:
-        connection.execute("create table queue_stats (mine integer)")
+@pytest.mark.parametrize(
+    ("name", "error"),
+    [("queue_stats", psycopg.errors.WrongObjectType), ("queue_kind", psycopg.errors.DuplicateTable)],
+)
+def test_an_upgrade_that_fails_leaves_nothing(empty_url: str, name: str, error: type[psycopg.Error]):
+    rows(empty_url, f"create table {name} (mine integer)")
     before = rows(empty_url, CATALOGS)
-    with pytest.raises(psycopg.errors.WrongObjectType):
+    with pytest.raises(error):  # and a table by a name of ours is no queue to take over
         migrate.upgrade(empty_url)
     assert rows(empty_url, CATALOGS) == before
 

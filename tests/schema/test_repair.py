@@ -81,7 +81,8 @@ def test_what_differs_is_named_and_stays_so(empty_url: str, schema: str):
     assert migrate.differing(empty_url, schema=schema) == []
     for text in (
         "drop function {}.queue_pause(text)",
-        "create or replace function {}.queue_resume(in_kind text) returns boolean language sql as 'select true'",
+        "create or replace function {}.queue_resume(in_kind text) returns boolean"
+        " language sql as 'select true'",
         "drop view {}.queue_readers",
     ):
         rows(empty_url, text.format(schema))
@@ -316,6 +317,16 @@ def test_what_a_branch_of_the_application_installed_is_taken_over(
     run(application, empty_url, command.upgrade, "pyqueue_sql@head")
     run(application, empty_url, command.downgrade, "pyqueue_sql@base")
     assert rows(empty_url, DEFINITIONS) == after
+    assert migrate.current(empty_url) == next_release.HEAD
+
+
+@pytest.mark.long
+def test_what_a_branch_has_brought_further_is_taken_over_as_that(
+    empty_url: str, application: Config, released: Path
+):
+    application.set_main_option("version_locations", str(released / "versions"))
+    run(application, empty_url, command.upgrade, "pyqueue_sql@head")
+    assert migrate.upgrade(empty_url) == [f"taken over as {next_release.HEAD}"]
     assert migrate.current(empty_url) == next_release.HEAD
 
 

@@ -146,6 +146,19 @@ def test_rights_are_what_the_release_gives(innodb_url: str):
     rows(innodb_url, f"drop user {name}@'%'")
 
 
+def test_the_owner_keeps_what_it_was_granted(innodb_url: str):
+    name, url = owner_of(innodb_url)
+    migrate.upgrade(url)
+    migrate.upgrade(innodb_url)
+    with open_connection(innodb_url) as connection:
+        run(connection, f"grant execute on procedure queue_push to {name}@'%'")
+        run(connection, f"grant select on delayed_queue to {name}@'%'")
+        granted = sorted(run(connection, f"show grants for {name}@'%'"))
+        assert migrate.upgrade(innodb_url) == []
+        assert sorted(run(connection, f"show grants for {name}@'%'")) == granted
+        run(connection, f"drop user {name}@'%'")
+
+
 def test_whoever_was_granted_all_of_it_loses_that_but_for_the_roles(innodb_url: str):
     migrate.upgrade(innodb_url)
     users = [f"`we``i'rd{innodb_url[-9:]}`@`%`", "`queue_producer`@`localhost`"]
