@@ -250,6 +250,20 @@ def test_what_is_killed_between_drop_and_create_is_done_by_the_next_run(url: str
     assert missing <= {0, 1}
 
 
+def test_what_a_statement_wants_may_be_gone_on_the_way_down_alone(url: str, engine: sqlalchemy.Engine):
+    texts = ["alter table mine modify column a bigint", "alter table mine drop column a"]
+    rows(url, "create table mine (a int, b int)")
+    with engine.connect() as connection:
+        for _ in range(2):  # one that was broken off is run again from its beginning
+            reload_mysql.run(connection, {"down": texts})
+        with pytest.raises(sqlalchemy.exc.DBAPIError, match="1054"):
+            reload_mysql.run(connection, {"up": texts})
+        rows(url, "drop table mine")
+        reload_mysql.run(connection, {"down": texts})
+        with pytest.raises(sqlalchemy.exc.DBAPIError, match="1146"):
+            reload_mysql.run(connection, {"up": texts})
+
+
 def test_the_settings_of_the_connection_are_as_they_were(engine: sqlalchemy.Engine):
     text = (
         "select @@session.sql_mode, @@session.lock_wait_timeout, @@session.collation_connection, @@autocommit"
