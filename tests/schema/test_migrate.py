@@ -236,6 +236,28 @@ def test_between_its_steps_an_upgrade_waits_for_calls_of_its_own_database_alone(
         assert other not in waited_for
 
 
+def test_it_waits_for_the_calls_that_had_begun_and_not_for_others(
+    database_url: str, monkeypatch: pytest.MonkeyPatch
+):
+    monkeypatch.setattr(migrate_postgresql, "CALLS_END_S", 120)
+    looks = "select 1 from pg_stat_activity a where a.query = %s and a.pid <> pg_backend_pid()"
+    with (
+        ThreadPoolExecutor() as pool,
+        connect(database_url, autocommit=False) as first,
+        connect(database_url, autocommit=False) as second,
+        connect(database_url) as looking,
+    ):
+        first.execute("select 1")
+        waiting = pool.submit(migrate_postgresql.let_calls_end, database_url)
+        while not looking.execute(looks, [migrate_postgresql.OPEN]).fetchall():
+            assert not waiting.done()
+        time.sleep(0.2)  # so that it has its answer
+        second.execute("select 1")
+        assert not waiting.done()
+        first.rollback()
+        waiting.result(timeout=20)
+
+
 @pytest.mark.parametrize(
     ("name", "error"),
     [("queue_stats", psycopg.errors.WrongObjectType), ("queue_kind", psycopg.errors.DuplicateTable)],

@@ -146,6 +146,18 @@ def test_rights_are_what_the_release_gives(innodb_url: str):
     rows(innodb_url, f"drop user {name}@'%'")
 
 
+def test_who_may_not_see_the_texts_is_told_so(innodb_url: str):
+    migrate.upgrade(innodb_url)
+    name, url = owner_of(innodb_url)
+    database = innodb_url.rpartition("/")[2]
+    with open_connection(innodb_url) as connection:
+        run(connection, f"revoke all on {database}.* from {name}@'%'")
+        run(connection, f"grant select, execute on {database}.* to {name}@'%'")
+        with pytest.raises(MigrationError, match="may not see the texts of the routines"):
+            migrate.differing(url)
+        run(connection, f"drop user {name}@'%'")
+
+
 def test_the_owner_keeps_what_it_was_granted(innodb_url: str):
     name, url = owner_of(innodb_url)
     migrate.upgrade(url)
