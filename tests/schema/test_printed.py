@@ -2,14 +2,16 @@
 
 from __future__ import annotations
 
+import shutil
 import subprocess
 import sys
+from pathlib import Path
 
 import pytest
 from click.testing import CliRunner
 
 from pyqueue_sql import cli
-from pyqueue_sql.schema import migrate
+from pyqueue_sql.schema import frozen, migrate
 from tests.schema.catalogs import DEFINITIONS, HEAD, rows
 from tests.schema.programs import feed
 
@@ -34,6 +36,21 @@ def test_psql_takes_what_is_printed(
     migrate.upgrade(empty_url, schema=schema)
     assert found == rows(empty_url, DEFINITIONS, schema)
     assert len(found) > 50
+
+
+def test_the_package_may_lie_anywhere(tmp_path: Path, monkeypatch: pytest.MonkeyPatch):
+    expected = printed("--dialect", "postgresql")
+    home = tmp_path / "100%(here)s of: it"
+    shutil.copytree(frozen.MIGRATIONS, home)
+    monkeypatch.setattr(frozen, "MIGRATIONS", home)
+    assert printed("--dialect", "postgresql") == expected
+
+
+@pytest.mark.parametrize("command", ["upgrade", "downgrade"])
+def test_a_revision_that_nobody_knows_is_refused_before_anything_is_printed(command: str):
+    done = CliRunner().invoke(cli.main, [command, "0000_nowhere", "--sql"])
+    assert (done.exit_code, done.stdout) == (3, "")
+    assert "there is no '0000_nowhere' to go to; allowed are head, " in done.stderr
 
 
 def test_it_is_in_utf_8_whatever_the_locale(monkeypatch: pytest.MonkeyPatch):
