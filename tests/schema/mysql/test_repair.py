@@ -158,6 +158,16 @@ def test_who_may_not_see_the_texts_is_told_so(innodb_url: str):
         run(connection, f"drop user {name}@'%'")
 
 
+def test_who_may_not_create_routines_is_told_so_also_where_nothing_differs(innodb_url: str):
+    migrate.upgrade(innodb_url)
+    name, url = owner_of(innodb_url)
+    with open_connection(innodb_url) as connection:
+        run(connection, f"revoke create routine on {innodb_url.rpartition('/')[2]}.* from {name}@'%'")
+        with pytest.raises(MigrationError, match="right to create routines and tables"):
+            migrate.upgrade(url)
+        run(connection, f"drop user {name}@'%'")
+
+
 def test_the_owner_keeps_what_it_was_granted(innodb_url: str):
     name, url = owner_of(innodb_url)
     migrate.upgrade(url)
