@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import dataclasses
 import re
 from typing import TYPE_CHECKING, Any
 
@@ -10,6 +11,7 @@ import pytest
 import sqlalchemy
 from alembic import command
 from alembic.config import Config
+from alembic.script import ScriptDirectory
 from psycopg import sql
 from psycopg.conninfo import conninfo_to_dict
 from sqlalchemy.pool import NullPool
@@ -17,6 +19,7 @@ from sqlalchemy.pool import NullPool
 from pyqueue_sql import MigrationError, Queue
 from pyqueue_sql.embedded import start_server
 from pyqueue_sql.schema import frozen, migrate, migrate_postgresql, reload_postgresql, revision
+from pyqueue_sql.schema.release import release
 from tests.schema import next_release
 from tests.schema.catalogs import DEFINITIONS, HEAD, connect, rows
 
@@ -96,6 +99,19 @@ def test_what_differs_is_named_and_stays_so(empty_url: str, schema: str):
     assert migrate.differing(empty_url, schema=schema) == []
     rows(empty_url, f"grant select on {schema}.queue_stats to public")
     assert migrate.differing(empty_url, schema=schema) == [reload_postgresql.REST]
+
+
+def test_what_was_said_of_a_column_that_is_dropped_by_now_is_left_out(database_url: str):
+    given = release(ScriptDirectory(str(frozen.MIGRATIONS)), HEAD, migrate_postgresql.DIALECT)
+    said = [f"comment on column queue_kind.{name} is 'new'" for name in ("paused", "dropped")]
+    later = dataclasses.replace(given, routines=[*said, *given.routines])
+    found: list[str] = []
+
+    def step(connection: sqlalchemy.Connection, _: str | None) -> None:
+        found[:] = reload_postgresql.settle(connection, later, revision.VERSION_TABLE, loaded=False)
+
+    migrate_postgresql.transaction(database_url, None, revision.VERSION_TABLE, step)
+    assert found == ["comment on table queue_kind"]
 
 
 def test_all_at_once(database_url: str):
