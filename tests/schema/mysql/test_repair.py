@@ -168,6 +168,16 @@ def test_who_may_not_create_routines_is_told_so_also_where_nothing_differs(innod
         run(connection, f"drop user {name}@'%'")
 
 
+def test_what_the_server_has_left_out_is_named_and_nothing_else(innodb_url: str):
+    migrate.upgrade(innodb_url)
+    functions = {"function queue_ack", "function queue_push", "function queue_reserve"}
+    before = set(migrate.left_out(innodb_url))
+    there = {f"{kind.lower()} {name}" for kind, name in rows(innodb_url, ROUTINES)}
+    assert before & functions == functions - there
+    rows(innodb_url, "drop function if exists queue_push")
+    assert set(migrate.left_out(innodb_url)) == before | {"function queue_push"}
+
+
 def test_the_owner_keeps_what_it_was_granted(innodb_url: str):
     name, url = owner_of(innodb_url)
     migrate.upgrade(url)
