@@ -191,6 +191,19 @@ def test_the_owner_keeps_what_it_was_granted(innodb_url: str):
         run(connection, f"drop user {name}@'%'")
 
 
+@pytest.mark.servers("mariadb")  # on MySQL such a user doesn't see the texts of another's routines
+def test_so_does_whoever_upgrades(innodb_url: str):
+    migrate.upgrade(innodb_url)
+    name, url = owner_of(innodb_url)
+    with open_connection(innodb_url) as connection:
+        run(connection, f"grant select on mysql.* to {name}@'%'")
+        run(connection, f"grant select on delayed_queue to {name}@'%'")
+        granted = sorted(run(connection, f"show grants for {name}@'%'"))
+        assert migrate.upgrade(url) == []
+        assert sorted(run(connection, f"show grants for {name}@'%'")) == granted
+        run(connection, f"drop user {name}@'%'")
+
+
 def test_whoever_was_granted_all_of_it_loses_that_but_for_the_roles(innodb_url: str):
     migrate.upgrade(innodb_url)
     users = [f"`we``i'rd{innodb_url[-9:]}`@`%`", "`queue_producer`@`localhost`"]
