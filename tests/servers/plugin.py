@@ -32,6 +32,8 @@ if TYPE_CHECKING:
 NAMES = ("postgresql", "mariadb", "mysql")
 TESTS = Path(__file__).parents[1]
 ROOMS = ("conformance", "schema", "worker", "clients")
+SCENARIOS = (2, 0, ROOMS.index("conformance"))
+"""The `turn` of the scenarios on PostgreSQL."""
 LONG = ("spark", "faults", "model", "concurrency")
 """In this order: faults mostly wait, while Spark keeps the cores busy."""
 LIKE_MARIADB = ("clients", "concurrency", "doctor", "model", "schema", "web", "worker")
@@ -47,6 +49,8 @@ ON_MARIADB = (
     "faults/test_promises",
 )
 """What runs on MySQL where all that could be tried is: its routines and their client are those of MariaDB."""
+WAITING = ("worker", "schema/test_notifications")
+"""Rooms and files whose tests mostly wait, while others could use the cores."""
 OF_POSTGRESQL = {"databases_postgresql", "database_url", "conn"}
 """What a test that is for PostgreSQL alone asks for."""
 REQUIRE = "PYQUEUE_TEST_REQUIRE"
@@ -248,6 +252,7 @@ def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item
     pool = config.stash[POOL]
     files = {path: number for number, path in enumerate(dict.fromkeys(item.path for item in items))}
     items.sort(key=lambda item: (turn(item), files[item.path]))
+    items[:] = mixed(items)
     if not config.option.collectonly:
         pool.start({name for item in items if (name := server_of(item)) and has_turn(item, name)})
         can = [(item, can_run(item, pool)) for item in items]
@@ -284,6 +289,23 @@ def turn(item: pytest.Item) -> tuple[int, ...]:
     if folder == "unit":
         return (1, server)
     return (2, server, ROOMS.index(folder) if folder in ROOMS else len(ROOMS))
+
+
+def mixed(items: list[pytest.Item]) -> list[pytest.Item]:
+    """Return the tests with those that mostly wait spread among the others, behind the first scenarios."""
+    start = next((place for place, item in enumerate(items) if turn(item) > SCENARIOS), len(items))
+    groups: dict[bool, list[pytest.Item]] = {True: [], False: []}
+    for item in items[start:]:
+        groups[waits(item)].append(item)
+    places = [
+        (place / len(group), item) for group in groups.values() for place, item in enumerate(group, start=1)
+    ]
+    return items[:start] + [item for _, item in sorted(places, key=lambda one: one[0])]
+
+
+def waits(item: pytest.Item) -> bool:
+    """Return whether a test mostly waits."""
+    return room(item.path) in WAITING or f"{room(item.path)}/{item.path.stem}" in WAITING
 
 
 def is_long(item: pytest.Item, name: str | None) -> bool:

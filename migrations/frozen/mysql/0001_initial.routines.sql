@@ -1420,7 +1420,7 @@ begin
                     and char_length(json_unquote(r.line)) between 1 and 200 and r.names is null
                     and in_semaphores is null)
                 and (r.names is null or in_order is null and json_type(r.names) = 'ARRAY' and json_length(r.names) = 1
-                    and json_type(json_extract(r.names, '$[0]')) = 'STRING'
+                    and json_type(json_extract(r.names, '$[0]')) = 'STRING' and locate('\\', r.names) = 0
                     and (select count(*) from queue_semaphore s
                         where s.name = convert(json_value(r.names, '$[0]') using utf8mb4) collate /*!80017 utf8mb4_0900_bin *//*M!100600 utf8mb4_nopad_bin */) > 0))
                 is true as plain,
@@ -7590,7 +7590,8 @@ begin
     -- see _queue_misfit
     /*M!100600 set in_document = replace(replace(in_document, '\\\\', '\\u005c'), '\\"', '\\u0022'); */
     set out_leaves = json_array(), v_level = if(json_type(in_document) = 'OBJECT',
-        json_object('0', json_object('p', '', 'v', concat(in_document, '') collate /*!80017 utf8mb4_0900_bin *//*M!100600 utf8mb4_nopad_bin */)), null);
+        json_object('0', json_object('p', '', 'v', concat(in_document, '') collate /*!80017 utf8mb4_0900_bin *//*M!100600 utf8mb4_nopad_bin */, 'k',
+        concat(json_keys(in_document), '') collate /*!80017 utf8mb4_0900_bin *//*M!100600 utf8mb4_nopad_bin */, 'n', json_length(json_keys(in_document)))), null);
     -- each list of these is an object: MariaDB makes a file to gather long values in an array
     level: while v_level is not null do
         -- what stands in each object and array; names and values by their place, as in _queue_misfit
@@ -7603,25 +7604,26 @@ begin
             max(v.t = 'TWICE')
         into v_nodes, v_more, v_twice
         from (
-            select n.node, c.place, if(k.name is null and json_type(n.v) = 'OBJECT', 'TWICE',
-                if(k.name is null and json_type(c.value) in ('OBJECT', 'ARRAY'), 'DEEP',
+            -- names aren't a list that is joined, which would be read anew for each value
+            select n.node, c.place, if(c.place > n.names, 'TWICE',
+                if(n.k is null and json_type(c.value) in ('OBJECT', 'ARRAY'), 'DEEP',
                 coalesce(json_type(c.value), 'NULL'))) collate /*!80017 utf8mb4_0900_bin *//*M!100600 utf8mb4_nopad_bin */ as t,
-                concat(n.p, coalesce(concat('.', json_quote(k.name)), '[]')) collate /*!80017 utf8mb4_0900_bin *//*M!100600 utf8mb4_nopad_bin */ as p,
+                concat(n.p, if(n.k is null, '[]', concat('.',
+                json_quote(json_unquote(json_extract(n.k, concat('$[', c.place - 1, ']'))))))) collate /*!80017 utf8mb4_0900_bin *//*M!100600 utf8mb4_nopad_bin */ as p,
                 concat(coalesce(c.value, 'null'), '') collate /*!80017 utf8mb4_0900_bin *//*M!100600 utf8mb4_nopad_bin */ as v
-            from json_table(v_level, '$.*' columns (node for ordinality,
-                p longtext character set utf8mb4 collate /*!80017 utf8mb4_0900_bin *//*M!100600 utf8mb4_nopad_bin */ path '$.p', v longtext character set utf8mb4 collate /*!80017 utf8mb4_0900_bin *//*M!100600 utf8mb4_nopad_bin */ path '$.v')) n
-                join json_table(json_extract(n.v, if(json_type(n.v) = 'ARRAY', '$', '$.*')), '$[*]'
+            from json_table(v_level, '$.*' columns (node for ordinality, p longtext character set utf8mb4 collate /*!80017 utf8mb4_0900_bin *//*M!100600 utf8mb4_nopad_bin */ path '$.p',
+                v longtext character set utf8mb4 collate /*!80017 utf8mb4_0900_bin *//*M!100600 utf8mb4_nopad_bin */ path '$.v', k longtext character set utf8mb4 collate /*!80017 utf8mb4_0900_bin *//*M!100600 utf8mb4_nopad_bin */ path '$.k', names int path '$.n')) n
+                join json_table(json_extract(n.v, if(n.k is null, '$', '$.*')), '$[*]'
                     columns (place for ordinality, value json path '$')) c
-                left join json_table(if(json_type(n.v) = 'ARRAY', '[]', json_keys(n.v)), '$[*]'
-                    columns (place for ordinality, name longtext character set utf8mb4 collate /*!80017 utf8mb4_0900_bin *//*M!100600 utf8mb4_nopad_bin */ path '$')) k on k.place = c.place
-            where k.name is not null or json_type(n.v) = 'ARRAY' or not v_looked) v;
+            where c.place <= coalesce(n.names, c.place) or not v_looked) v;
         if v_twice then -- of a name that stands more than once in an object the last is left
             /*M!100600 set in_document = regexp_replace(in_document, concat(
                 '(?(DEFINE)(?<v>\\s*+("[^"]*+"|[{]((?&m)(,(?&m))*+|\\s*+)[}]|[[]((?&v)(,(?&v))*+|\\s*+)[]]',
                 '|[^][{}",\\s]++)\\s*+)(?<m>\\s*+"[^"]*+"\\s*+:(?&v)))(?<n>"[^"]*+")\\s*+:(?&v),',
                 '(?=(?s:.*?)\\k<n>\\s*+:)(?=((?&m),)*?\\s*+\\k<n>\\s*+:)|"[^"]*+"(*SKIP)(*FAIL)'), ''); */
             set v_looked = true, out_leaves = json_array(),
-                v_level = json_object('0', json_object('p', '', 'v', concat(in_document, '') collate /*!80017 utf8mb4_0900_bin *//*M!100600 utf8mb4_nopad_bin */));
+                v_level = json_object('0', json_object('p', '', 'v', concat(in_document, '') collate /*!80017 utf8mb4_0900_bin *//*M!100600 utf8mb4_nopad_bin */, 'k',
+                concat(json_keys(in_document), '') collate /*!80017 utf8mb4_0900_bin *//*M!100600 utf8mb4_nopad_bin */, 'n', json_length(json_keys(in_document))));
             iterate level;
         end if;
         set v_part = v_nodes, v_level = null;
@@ -7631,7 +7633,9 @@ begin
                 t varchar(20) character set utf8mb4 collate /*!80017 utf8mb4_0900_bin *//*M!100600 utf8mb4_nopad_bin */ path '$.t', v longtext character set utf8mb4 collate /*!80017 utf8mb4_0900_bin *//*M!100600 utf8mb4_nopad_bin */ path '$.v',
                 c longtext character set utf8mb4 collate /*!80017 utf8mb4_0900_bin *//*M!100600 utf8mb4_nopad_bin */ path '$.c')) n
             where if(in_filter, n.t not in ('OBJECT', 'ARRAY') or json_length(n.v) = 0, n.t <> 'DEEP');
-            select json_objectagg(n.place, json_object('p', n.p, 'v', n.v)) into v_level
+            select json_objectagg(n.place, json_object('p', n.p, 'v', n.v, 'k',
+                if(n.t = 'OBJECT', concat(json_keys(n.v), '') collate /*!80017 utf8mb4_0900_bin *//*M!100600 utf8mb4_nopad_bin */, null), 'n',
+                if(n.t = 'OBJECT', json_length(json_keys(n.v)), null))) into v_level
             from json_table(v_nodes, '$.*' columns (place for ordinality, p longtext character set utf8mb4 collate /*!80017 utf8mb4_0900_bin *//*M!100600 utf8mb4_nopad_bin */ path '$.p',
                 t varchar(20) character set utf8mb4 collate /*!80017 utf8mb4_0900_bin *//*M!100600 utf8mb4_nopad_bin */ path '$.t', v longtext character set utf8mb4 collate /*!80017 utf8mb4_0900_bin *//*M!100600 utf8mb4_nopad_bin */ path '$.v')) n
             where n.t in ('OBJECT', 'ARRAY') and json_length(n.v) > 0;

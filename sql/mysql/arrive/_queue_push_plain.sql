@@ -62,7 +62,7 @@ begin
                     and char_length(json_unquote(r.line)) between 1 and 200 and r.names is null
                     and in_semaphores is null)
                 and (r.names is null or in_order is null and json_type(r.names) = 'ARRAY' and json_length(r.names) = 1
-                    and json_type(json_extract(r.names, '$[0]')) = 'STRING'
+                    and json_type(json_extract(r.names, '$[0]')) = 'STRING' and locate('\\', r.names) = 0
                     and (select count(*) from queue_semaphore s
                         where s.name = convert(json_value(r.names, '$[0]') using utf8mb4) collate exact) > 0))
                 is true as plain,

@@ -13,7 +13,8 @@ begin
     -- see _queue_misfit
     /*M!100600 set in_document = replace(replace(in_document, '\\\\', '\\u005c'), '\\"', '\\u0022'); */
     set out_leaves = json_array(), v_level = if(json_type(in_document) = 'OBJECT',
-        json_object('0', json_object('p', '', 'v', concat(in_document, '') collate exact)), null);
+        json_object('0', json_object('p', '', 'v', concat(in_document, '') collate exact, 'k',
+        concat(json_keys(in_document), '') collate exact, 'n', json_length(json_keys(in_document)))), null);
     -- each list of these is an object: MariaDB makes a file to gather long values in an array
     level: while v_level is not null do
         -- what stands in each object and array; names and values by their place, as in _queue_misfit
@@ -26,25 +27,26 @@ begin
             max(v.t = 'TWICE')
         into v_nodes, v_more, v_twice
         from (
-            select n.node, c.place, if(k.name is null and json_type(n.v) = 'OBJECT', 'TWICE',
-                if(k.name is null and json_type(c.value) in ('OBJECT', 'ARRAY'), 'DEEP',
+            -- names aren't a list that is joined, which would be read anew for each value
+            select n.node, c.place, if(c.place > n.names, 'TWICE',
+                if(n.k is null and json_type(c.value) in ('OBJECT', 'ARRAY'), 'DEEP',
                 coalesce(json_type(c.value), 'NULL'))) collate exact as t,
-                concat(n.p, coalesce(concat('.', json_quote(k.name)), '[]')) collate exact as p,
+                concat(n.p, if(n.k is null, '[]', concat('.',
+                json_quote(json_unquote(json_extract(n.k, concat('$[', c.place - 1, ']'))))))) collate exact as p,
                 concat(coalesce(c.value, 'null'), '') collate exact as v
-            from json_table(v_level, '$.*' columns (node for ordinality,
-                p longtext collate exact path '$.p', v longtext collate exact path '$.v')) n
-                join json_table(json_extract(n.v, if(json_type(n.v) = 'ARRAY', '$', '$.*')), '$[*]'
+            from json_table(v_level, '$.*' columns (node for ordinality, p longtext collate exact path '$.p',
+                v longtext collate exact path '$.v', k longtext collate exact path '$.k', names int path '$.n')) n
+                join json_table(json_extract(n.v, if(n.k is null, '$', '$.*')), '$[*]'
                     columns (place for ordinality, value json path '$')) c
-                left join json_table(if(json_type(n.v) = 'ARRAY', '[]', json_keys(n.v)), '$[*]'
-                    columns (place for ordinality, name longtext collate exact path '$')) k on k.place = c.place
-            where k.name is not null or json_type(n.v) = 'ARRAY' or not v_looked) v;
+            where c.place <= coalesce(n.names, c.place) or not v_looked) v;
         if v_twice then -- of a name that stands more than once in an object the last is left
             /*M!100600 set in_document = regexp_replace(in_document, concat(
                 '(?(DEFINE)(?<v>\\s*+("[^"]*+"|[{]((?&m)(,(?&m))*+|\\s*+)[}]|[[]((?&v)(,(?&v))*+|\\s*+)[]]',
                 '|[^][{}",\\s]++)\\s*+)(?<m>\\s*+"[^"]*+"\\s*+:(?&v)))(?<n>"[^"]*+")\\s*+:(?&v),',
                 '(?=(?s:.*?)\\k<n>\\s*+:)(?=((?&m),)*?\\s*+\\k<n>\\s*+:)|"[^"]*+"(*SKIP)(*FAIL)'), ''); */
             set v_looked = true, out_leaves = json_array(),
-                v_level = json_object('0', json_object('p', '', 'v', concat(in_document, '') collate exact));
+                v_level = json_object('0', json_object('p', '', 'v', concat(in_document, '') collate exact, 'k',
+                concat(json_keys(in_document), '') collate exact, 'n', json_length(json_keys(in_document))));
             iterate level;
         end if;
         set v_part = v_nodes, v_level = null;
@@ -54,7 +56,9 @@ begin
                 t varchar(20) collate exact path '$.t', v longtext collate exact path '$.v',
                 c longtext collate exact path '$.c')) n
             where if(in_filter, n.t not in ('OBJECT', 'ARRAY') or json_length(n.v) = 0, n.t <> 'DEEP');
-            select json_objectagg(n.place, json_object('p', n.p, 'v', n.v)) into v_level
+            select json_objectagg(n.place, json_object('p', n.p, 'v', n.v, 'k',
+                if(n.t = 'OBJECT', concat(json_keys(n.v), '') collate exact, null), 'n',
+                if(n.t = 'OBJECT', json_length(json_keys(n.v)), null))) into v_level
             from json_table(v_nodes, '$.*' columns (place for ordinality, p longtext collate exact path '$.p',
                 t varchar(20) collate exact path '$.t', v longtext collate exact path '$.v')) n
             where n.t in ('OBJECT', 'ARRAY') and json_length(n.v) > 0;

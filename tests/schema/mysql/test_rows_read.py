@@ -153,3 +153,12 @@ def test_a_call_looks_after_a_thousand_groups_that_may_be_done(connection: Conne
         run(connection, "call _queue_groups_due(1, @looked)")
         looked += run(connection, "select @looked")
     assert looked == [(1000,), (1,), (0,)]
+
+
+def test_the_names_of_a_payload_are_read_once(connection: Connection[Any]) -> None:
+    queue = Queue(connection)
+    queue.define("seen", filter_index=True)
+    queue.push("seen", "a", 1)
+    before = rows_read(connection)
+    queue.push("seen", "b", {f"name{number}": number for number in range(MANY)})
+    assert rows_read(connection) - before < 10 * MANY
