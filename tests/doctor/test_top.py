@@ -202,13 +202,12 @@ def test_the_cursor_stays_on_its_row_while_others_come_and_go_above_it(
         ):
             looks[:] = [Overview(at, kinds, False, workers)]
             await until(pilot, lambda: (app._seen and app._seen.at) == at)  # noqa: B023 # pyright: ignore[reportPrivateUsage]
-            await pilot.press("p")
-            await until(pilot, lambda: app.screen.query("#question"))
-            assert text(app, "question").startswith(f"Pause {under}?")
-            await pilot.press("n")
-            await until(pilot, lambda: not app.screen.query("#question"))
-            shown = table(app, "workers")
-            assert str(shown.get_row_at(shown.cursor_row)[0]) == "w2"
+            for name, row in ("kinds", under), ("workers", "w2"):
+                shown = table(app, name)
+                assert str(shown.get_row_at(shown.cursor_row)[0]) == row, (at, name)
+        await pilot.press("p")
+        await until(pilot, lambda: app.screen.query("#question"))
+        assert text(app, "question").startswith("Pause a?")
 
     watch(monkeypatch, looks, script)
 
