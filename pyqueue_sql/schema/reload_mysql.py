@@ -65,6 +65,13 @@ select concat(o.kind, ' ', o.name) from (
 where binary o.definer not in (select binary concat(u.user, '@', u.host) from mysql.user u)
 """
 """What is run by a user that the server doesn't know, as after a restore elsewhere."""
+HIDDEN = """
+select r.definer from information_schema.routines r
+where r.routine_schema = database() and r.routine_definition is null
+    and (r.routine_name like 'queue\\_%' or r.routine_name like '\\_queue\\_%')
+limit 1
+"""
+"""Whose routines this user may not see the texts of."""
 SETTINGS = ["set names utf8mb4", f"set session sql_mode = '{SQL_MODE}'"]
 """Routines keep these; a client that prints or sends another character set would garble their comments."""
 
@@ -85,6 +92,7 @@ def run(connection: Connection, parts: Mapping[str, list[str]]) -> None:
     with _settings(connection):
         if any(part in parts for part in ("up", "routines")):
             check(connection)
+            _check_texts(connection)
         for part, texts in parts.items():
             if part == "routines":
                 reload(connection, texts)
@@ -110,6 +118,7 @@ def settle(connection: Connection, release: Release, table: str, *, loaded: bool
     """
     with _settings(connection):
         check(connection)
+        _check_texts(connection)
         before = rights(connection, release)
         found = [] if loaded else reload(connection, release.routines)
         found += _optional(connection, release.optional)
@@ -132,6 +141,7 @@ def differing(connection: Connection, release: Release, table: str) -> list[str]
     Raises:
         MigrationError: this user may not see the texts of the routines.
     """
+    _check_texts(connection)
     server = version(connection)
     there = {(kind.lower(), name) for kind, name in _execute(connection, THERE)}
     tables = {name for (name,) in _execute(connection, RELATIONS)}
@@ -141,12 +151,7 @@ def differing(connection: Connection, release: Release, table: str) -> list[str]
         if (wanted.kind, wanted.name) not in there:
             found.append(f"missing: {name}")
             continue
-        _, mode, text, *_ = _row(connection, f"show create {wanted.kind} {wanted.name}")
-        if text is None:
-            raise MigrationError("this user may not see the texts of the routines")
-        if set(mode.split(",")) != set(SQL_MODE.split(",")) or parse(text) != parse(
-            evaluated(wanted.text, *server)
-        ):
+        if _installed(connection, wanted) != parse(evaluated(wanted.text, *server)):
             found.append(name)
     return found
 
@@ -254,6 +259,19 @@ def _shown(connection: Connection, name: str) -> str | None:
     return re.sub(r" DEFINER=`[^`]*`@`[^`]*`", "", text, count=1).replace(f"`{name}`", "", 1)
 
 
+def _check_texts(connection: Connection) -> None:
+    """Refuse a user who may not see what is installed: all of it would differ, and become that user's own.
+
+    Raises:
+        MigrationError: says whose it is.
+    """
+    for (owner,) in _execute(connection, HIDDEN):
+        raise MigrationError(
+            f"this user may not see the texts of the routines, which run as {owner}: upgrade as that user, or"
+            " as one who may SELECT from mysql.proc (MariaDB) or has SHOW_ROUTINE (MySQL)"
+        )
+
+
 def _without_definer(connection: Connection) -> set[str]:
     """Return what is run by nobody, as far as this user may see that."""
     try:
@@ -297,8 +315,7 @@ def _closed(connection: Connection) -> Generator[None]:
 def _installed(connection: Connection, wanted: Routine) -> Routine | None:
     """Return what is installed by that name, or None where it can't be what is wanted."""
     _, mode, text, *_ = _row(connection, f"show create {wanted.kind} {wanted.name}")
-    # the text is NULL for who may not see it, and so may not replace it
-    return parse(text or "") if set(mode.split(",")) == set(SQL_MODE.split(",")) else None
+    return parse(text) if set(mode.split(",")) == set(SQL_MODE.split(",")) else None
 
 
 def _optional(connection: Connection, texts: list[str]) -> list[str]:

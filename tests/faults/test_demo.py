@@ -181,6 +181,7 @@ def test_an_interrupt_of_the_cleaning_up_says_what_is_left(
     assert f"{left}pyqueue drop {dead}\n" in output
 
 
+@pytest.mark.long
 def test_a_folder_with_the_kinds_of_a_killed_demo_is_named() -> None:
     folder = Path(tempfile.mkdtemp(prefix="pyqueue-test-"))
     folder.chmod(0o755)

@@ -66,7 +66,7 @@ def test_peek_shows_every_message_once_with_its_state(
     frame.unpersist()
 
 
-@pytest.mark.core("mysql")
+@pytest.mark.core("mariadb")
 def test_history_is_read_in_ranges_that_do_not_overlap(
     spark: SparkSession, full: Session, where: dict[str, str]
 ) -> None:

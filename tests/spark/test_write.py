@@ -48,7 +48,7 @@ def left(queue: Session) -> int:
 
 
 @pytest.mark.parametrize("atomic", ["job", "task"])
-@pytest.mark.core("postgresql", "mariadb", "mysql")
+@pytest.mark.core("postgresql", "mariadb")
 def test_a_row_is_a_message(queue: Session, write: Write, atomic: str, server_name: str) -> None:  # noqa: ARG001
     at = datetime(2100, 1, 2, 3, 4, 5, 678901, UTC)
     rows = [{"p_kind": "mail", "p_key": f"{n} {text[:50]}", "text": text} for n, text in enumerate(STRANGE)]

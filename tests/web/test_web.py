@@ -360,7 +360,7 @@ def test_plots_are_drawn_from_the_second_look_on(
 
 
 @pytest.mark.long
-@pytest.mark.core("postgresql", "mariadb")
+@pytest.mark.core("postgresql")
 def test_no_page_reads_a_table_whole(
     harness: Harness, queue: Session, server_name: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:

@@ -380,7 +380,6 @@ def test_a_revision_that_nobody_knows_here_is_an_error_that_says_what_to_do(
 
 @pytest.mark.slow
 @pytest.mark.long
-@pytest.mark.core("mysql")
 def test_a_process_that_is_killed_in_the_middle_of_a_statement_leaves_a_beginning(
     innodb_url: str, fresh: Catalog
 ):

@@ -158,6 +158,19 @@ def test_who_may_not_see_the_texts_is_told_so(innodb_url: str):
         run(connection, f"drop user {name}@'%'")
 
 
+def test_nobody_replaces_what_it_may_not_see(innodb_url: str):
+    migrate.upgrade(innodb_url)
+    name, url = owner_of(innodb_url)
+    definers = "select distinct definer from information_schema.routines where routine_schema = database()"
+    before = rows(innodb_url, definers)
+    with open_connection(innodb_url) as connection:
+        for change in migrate.upgrade, migrate.differing:
+            with pytest.raises(MigrationError, match=f"which run as {before[0][0]}: upgrade as that user"):
+                change(url)
+        assert rows(innodb_url, definers) == before
+        run(connection, f"drop user {name}@'%'")
+
+
 def test_who_may_not_create_routines_is_told_so_also_where_nothing_differs(innodb_url: str):
     migrate.upgrade(innodb_url)
     name, url = owner_of(innodb_url)
