@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+import itertools
+
 import pytest
 
-from tests.mutants import sql
+from tests.mutants import python, sql
 from tests.mutants.__main__ import frozen
-from tests.mutants.mutant import ROOT
+from tests.mutants.mutant import ROOT, equivalent, key
 from tools import house
 
 
@@ -17,6 +19,11 @@ def test_what_is_changed_is_found_in_what_tests_install(dialect: str) -> None:
         if mutant is not None:
             _, (before, after) = frozen(ROOT, mutant)
             assert before != after, mutant.name
+
+
+def test_what_no_test_can_see_can_still_be_changed() -> None:
+    there = itertools.chain(sql.mutants("postgresql"), sql.mutants("mysql"), python.mutants())
+    assert set(equivalent()) - {key(mutant) for mutant in there} == set()
 
 
 def left_out(source: str, sort: str) -> set[str]:
