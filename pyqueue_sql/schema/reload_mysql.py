@@ -268,7 +268,8 @@ def _check_texts(connection: Connection) -> None:
     for (owner,) in _execute(connection, HIDDEN):
         raise MigrationError(
             f"this user may not see the texts of the routines, which run as {owner}: upgrade as that user, or"
-            " as one who may SELECT from mysql.proc (MariaDB) or has SHOW_ROUTINE (MySQL)"
+            " as one who has SHOW_ROUTINE (MySQL) or SHOW CREATE ROUTINE (MariaDB 11.3), or may SELECT from"
+            " mysql.proc (MariaDB)"
         )
 
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import re
 from typing import TYPE_CHECKING, Any
 
@@ -164,6 +165,9 @@ def test_nobody_replaces_what_it_may_not_see(innodb_url: str):
     definers = "select distinct definer from information_schema.routines where routine_schema = database()"
     before = rows(innodb_url, definers)
     with open_connection(innodb_url) as connection:
+        database = innodb_url.rpartition("/")[2]
+        with contextlib.suppress(pymysql.ProgrammingError):  # not known to a server where ALL doesn't have it
+            run(connection, f"revoke show create routine on {database}.* from {name}@'%'")
         for change in migrate.upgrade, migrate.differing:
             with pytest.raises(MigrationError, match=f"which run as {before[0][0]}: upgrade as that user"):
                 change(url)
