@@ -7585,15 +7585,18 @@ none itself is left out; in a filter it is a !. Of a name that stands more than 
 differs: PostgreSQL has an operator that finds a filter in a document; for its index see _queue_terms.'
 begin
     declare v_level, v_nodes, v_part longtext character set utf8mb4;
-    declare v_more, v_twice boolean;
-    declare v_looked boolean default false;
+    declare v_more, v_twice, v_looked boolean default false;
+    declare v_begins boolean default json_type(in_document) = 'OBJECT';
     -- see _queue_misfit
     /*M!100600 set in_document = replace(replace(in_document, '\\\\', '\\u005c'), '\\"', '\\u0022'); */
-    set out_leaves = json_array(), v_level = if(json_type(in_document) = 'OBJECT',
-        json_object('0', json_object('p', '', 'v', concat(in_document, '') collate /*!80017 utf8mb4_0900_bin *//*M!100600 utf8mb4_nopad_bin */, 'k',
-        concat(json_keys(in_document), '') collate /*!80017 utf8mb4_0900_bin *//*M!100600 utf8mb4_nopad_bin */, 'n', json_length(json_keys(in_document)))), null);
+    set out_leaves = json_array();
     -- each list of these is an object: MariaDB makes a file to gather long values in an array
-    level: while v_level is not null do
+    level: while v_begins or v_level is not null do
+        if v_begins then
+            set v_begins = false,
+                v_level = json_object('0', json_object('p', '', 'v', concat(in_document, '') collate /*!80017 utf8mb4_0900_bin *//*M!100600 utf8mb4_nopad_bin */, 'k',
+                concat(json_keys(in_document), '') collate /*!80017 utf8mb4_0900_bin *//*M!100600 utf8mb4_nopad_bin */, 'n', json_length(json_keys(in_document))));
+        end if;
         -- what stands in each object and array; names and values by their place, as in _queue_misfit
         select json_objectagg(concat(v.node, '.', v.place), json_object('p', v.p, 't', v.t, 'v', v.v, 'c', (case
             when v.t = 'OBJECT' then '{}' when v.t = 'ARRAY' then '[]' when v.t = 'DEEP' then '!'
@@ -7621,9 +7624,7 @@ begin
                 '(?(DEFINE)(?<v>\\s*+("[^"]*+"|[{]((?&m)(,(?&m))*+|\\s*+)[}]|[[]((?&v)(,(?&v))*+|\\s*+)[]]',
                 '|[^][{}",\\s]++)\\s*+)(?<m>\\s*+"[^"]*+"\\s*+:(?&v)))(?<n>"[^"]*+")\\s*+:(?&v),',
                 '(?=(?s:.*?)\\k<n>\\s*+:)(?=((?&m),)*?\\s*+\\k<n>\\s*+:)|"[^"]*+"(*SKIP)(*FAIL)'), ''); */
-            set v_looked = true, out_leaves = json_array(),
-                v_level = json_object('0', json_object('p', '', 'v', concat(in_document, '') collate /*!80017 utf8mb4_0900_bin *//*M!100600 utf8mb4_nopad_bin */, 'k',
-                concat(json_keys(in_document), '') collate /*!80017 utf8mb4_0900_bin *//*M!100600 utf8mb4_nopad_bin */, 'n', json_length(json_keys(in_document))));
+            set v_looked = true, v_begins = true, out_leaves = json_array();
             iterate level;
         end if;
         set v_part = v_nodes, v_level = null;
@@ -8242,8 +8243,7 @@ begin
             in_priority + 0, 'delay_seconds', in_delay_seconds + 0, 'scheduled_at', in_scheduled_at + 0, 'attempts',
             in_attempts + 0, 'max_attempts', in_max_attempts + 0);
     end if;
-    call _queue_push(in_kind, in_key, in_payload, in_payload_bytes, v_options, v_key, v_at,
-        out_outcome);
+    call _queue_push(in_kind, in_key, in_payload, in_payload_bytes, v_options, v_key, v_at, out_outcome);
 end;
 --;
 -- calls: _queue_bury, _queue_check_json, _queue_fail, _queue_key, _queue_push_inbox_row, _queue_put

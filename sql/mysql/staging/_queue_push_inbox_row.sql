@@ -26,6 +26,5 @@ begin
             in_priority + 0, 'delay_seconds', in_delay_seconds + 0, 'scheduled_at', in_scheduled_at + 0, 'attempts',
             in_attempts + 0, 'max_attempts', in_max_attempts + 0);
     end if;
-    call _queue_push(in_kind, in_key, in_payload, in_payload_bytes, v_options, v_key, v_at,
-        out_outcome);
+    call _queue_push(in_kind, in_key, in_payload, in_payload_bytes, v_options, v_key, v_at, out_outcome);
 end;
