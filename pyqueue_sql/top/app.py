@@ -60,8 +60,6 @@ class Top(App[None]):
         self._rates = Rates()
         self._seen: Overview | None = None
         self._looking = threading.Lock()
-        self._called: dict[str, list[str]] = {}
-        """What tells the rows of each table apart."""
 
     def compose(self) -> ComposeResult:
         """Lay it out."""
@@ -107,14 +105,11 @@ class Top(App[None]):
     def _show(self, seen: Overview, schedules: list[Timing]) -> None:
         self._seen = seen
         self._rates.add(seen)
-        self._fill(
-            "kinds", [one.kind for one in seen.kinds], [self._kind_row(seen, one) for one in seen.kinds]
-        )
+        self._fill("kinds", {one.kind: self._kind_row(seen, one) for one in seen.kinds})
         self._fill(
             "workers",
-            [one.worker for one in seen.workers],
-            [
-                [
+            {
+                one.worker: [
                     Text(one.worker),
                     "yes" if one.alive else Text("no", "bold red"),
                     "any" if one.kinds is None else Text(" ".join(one.kinds)),
@@ -123,17 +118,17 @@ class Top(App[None]):
                     lasting((seen.at - one.started_at) / SECOND),
                 ]
                 for one in seen.workers
-            ],
+            },
         )
-        lines = [
-            [Text(one.name), str(one.capacity), _many(one.held), _many(one.waiting)] for one in seen.lines
-        ]
-        self._fill("semaphores", [one.name for one in seen.lines], lines)
+        lines = {
+            one.name: [Text(one.name), str(one.capacity), _many(one.held), _many(one.waiting)]
+            for one in seen.lines
+        }
+        self._fill("semaphores", lines)
         self._fill(
             "schedules",
-            [one.name for one in schedules],
-            [
-                [
+            {
+                one.name: [
                     Text(one.name),
                     Text(one.kind),
                     _when(one.next_at),
@@ -141,13 +136,12 @@ class Top(App[None]):
                     "yes" if one.paused else "",
                 ]
                 for one in schedules
-            ],
+            },
         )
         self._fill(
             "server",
-            [f"{one.what} {one.name}" for one in seen.blockers],
-            [
-                [
+            {
+                f"{one.what} {one.name}": [
                     one.what,
                     one.name,
                     one.user or "",
@@ -156,7 +150,7 @@ class Top(App[None]):
                     _age(one.seconds),
                 ]
                 for one in seen.blockers
-            ],
+            },
         )
         self._say(*self._summary(seen))
 
@@ -203,23 +197,24 @@ class Top(App[None]):
     def _table(self, name: str) -> DataTable[Any]:
         return cast("DataTable[Any]", self.screen_stack[0].query_one(f"#{name}", DataTable))
 
-    def _fill(self, name: str, called: list[str], rows: list[list[Any]]) -> None:
+    def _fill(self, name: str, rows: dict[str, list[Any]]) -> None:
         """Show rows anew, with the cursor on the one that it was on, or where that is gone on its successor.
 
         Args:
             name: of the table.
-            called: what tells a row from others, a name a row.
-            rows: them.
+            rows: them, by what tells one from the others.
         """
         table = self._table(name)
-        place, before = table.cursor_coordinate, self._called.get(name, [])
-        self._called[name] = called
+        place = table.cursor_coordinate
+        under = table.coordinate_to_cell_key(place).row_key if table.row_count else None
         table.clear()
-        for row in rows:
-            table.add_row(*row)
+        for called, row in rows.items():
+            table.add_row(*row, key=called)
         if rows:
-            under = before[place.row] if place.row < len(before) else None
-            row = called.index(under) if under in called else min(place.row, len(rows) - 1)
+            if under is not None and under in table.rows:
+                row = table.get_row_index(under)
+            else:
+                row = min(place.row, len(rows) - 1)
             table.move_cursor(row=row, column=place.column)
 
     def _kind(self) -> KindLook | None:
