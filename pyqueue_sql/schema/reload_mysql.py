@@ -265,7 +265,8 @@ def _check_texts(connection: Connection) -> None:
     Raises:
         MigrationError: says whose it is.
     """
-    for (owner,) in _execute(connection, HIDDEN):
+    owner = _execute(connection, HIDDEN).scalar()
+    if owner is not None:
         raise MigrationError(
             f"this user may not see the texts of the routines, which run as {owner}: upgrade as that user, or"
             " as one who has SHOW_ROUTINE (MySQL) or SHOW CREATE ROUTINE (MariaDB 11.3), or may SELECT from"

@@ -5,11 +5,12 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 import pytest
+import sqlalchemy
 from alembic.script import ScriptDirectory
 
 from pyqueue_sql.schema import frozen, migrate
 from tests.conformance.fixtures import capabilities, clock, connect, harness, queue
-from tests.schema.mysql.catalogs import Catalog, catalog, run
+from tests.schema.mysql.catalogs import Catalog, catalog, rows, run
 from tests.servers.databases import open_connection
 
 if TYPE_CHECKING:
@@ -61,3 +62,24 @@ def own_table(connection: Connection[Any]) -> Iterator[None]:
     if connection.open:
         run(connection, "rollback")
         run(connection, "drop table own")
+
+
+@pytest.fixture
+def visitor(innodb_url: str) -> Iterator[tuple[str, str]]:
+    """The URL of a user with no rights yet, and its name in SQL."""
+    database = innodb_url.rpartition("/")[2]
+    name = f"u{database[-20:]}"
+    with open_connection(innodb_url) as connection:
+        run(connection, f"create user '{name}'@'%' identified by 'Pw-1-secret'")
+        run(connection, f"grant select on {database}.* to '{name}'@'%'")
+        url = sqlalchemy.make_url(innodb_url).set(username=name, password="Pw-1-secret")
+        yield url.render_as_string(hide_password=False), f"'{name}'@'%'"
+        run(connection, f"drop user if exists '{name}'@'%'")
+
+
+@pytest.fixture
+def owner(innodb_url: str, visitor: tuple[str, str]) -> tuple[str, str]:
+    """The URL of a user who may do all in the database and nothing else, and its name in SQL."""
+    url, name = visitor
+    rows(innodb_url, f"grant all on {innodb_url.rpartition('/')[2]}.* to {name}")
+    return url, name

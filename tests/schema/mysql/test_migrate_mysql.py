@@ -398,19 +398,6 @@ def test_a_process_that_is_killed_in_the_middle_of_a_statement_leaves_a_beginnin
         assert catalog(innodb_url) == fresh
 
 
-@pytest.fixture
-def visitor(innodb_url: str) -> Iterator[tuple[str, str]]:
-    """The URL of a user with no rights yet, and its name in SQL."""
-    database = innodb_url.rpartition("/")[2]
-    name = f"u{database[-20:]}"
-    with open_connection(innodb_url) as connection:
-        run(connection, f"create user '{name}'@'%' identified by 'Pw-1-secret'")
-        run(connection, f"grant select on {database}.* to '{name}'@'%'")
-        url = sqlalchemy.make_url(innodb_url).set(username=name, password="Pw-1-secret")
-        yield url.render_as_string(hide_password=False), f"'{name}'@'%'"
-        run(connection, f"drop user '{name}'@'%'")
-
-
 def test_who_may_not_create_routines_is_told_so(innodb_url: str, visitor: tuple[str, str]):
     with pytest.raises(MigrationError, match=r"right to create.*CREATE ROUTINE"):
         rows(innodb_url, f"grant create on {innodb_url.rpartition('/')[2]}.* to {visitor[1]}")
