@@ -13,7 +13,7 @@ from tests.concurrency.overlapping import committed
 from tests.concurrency.test_races import together
 from tests.concurrency.waiting import PATIENCE_S, waiting
 from tests.conformance.steps import receipts
-from tests.sample import chance_of, size
+from tests.sample import WITH_LONG, chance_of
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -23,7 +23,7 @@ if TYPE_CHECKING:
 
 CONSUMERS = 16
 MOST = 5
-MESSAGES = size(200, 400)
+MESSAGES = 400 if WITH_LONG else 200
 TIMEOUT_S = 3
 
 
