@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import socket
+
 import click
 
 from pyqueue_sql.cli.common import REFUSED, Failure, schema_option, url_option
@@ -64,6 +66,7 @@ def web(
         from pyqueue_sql.web import web_app
     except ImportError as error:
         raise Failure(f"{error.name} is needed: pip install 'pyqueue_sql[web]'", REFUSED) from None
+    host = host.removeprefix("[").removesuffix("]")  # as an IPv6 address stands in a URL
     try:
         app = web_app(
             url,
@@ -75,10 +78,14 @@ def web(
         )
     except ValueError as error:
         raise click.UsageError(f"--{error}") from None
-    config = uvicorn.Config(app, host=host, port=port, log_level="warning", server_header=False)
-    listening = config.bind_socket()
-    listening.listen(config.backlog)  # before its address is said: who calls at once waits, and isn't refused
+    config = uvicorn.Config(app, log_level="warning", server_header=False)
     name = f"[{host}]" if ":" in host else host
+    family = socket.AF_INET6 if ":" in host else socket.AF_INET
+    try:
+        # before its address is said: who calls at once waits, and isn't refused
+        listening = socket.create_server((host, port), family=family, backlog=config.backlog)
+    except OSError as error:
+        raise Failure(f"{name}:{port} can't be listened at: {error.strerror or error}", REFUSED) from None
     click.echo(f"http://{name}:{listening.getsockname()[1]}/", err=True)
     uvicorn.Server(config).run(sockets=[listening])
 

@@ -104,7 +104,7 @@ def transaction(
             return
         except psycopg.errors.InvalidSchemaDefinition as error:
             raise MigrationError(f"{error.diag.message_primary}; {error.diag.message_hint}") from None
-        except psycopg.errors.LockNotAvailable:
+        except (psycopg.errors.LockNotAvailable, psycopg.errors.DeadlockDetected):
             if not tries_left:
                 raise
         time.sleep(random.uniform(0.2, 1))

@@ -3,7 +3,7 @@
 import subprocess
 import sys
 import time
-from concurrent.futures import ThreadPoolExecutor
+from concurrent.futures import Future, ThreadPoolExecutor
 from pathlib import Path
 from urllib.parse import urlencode
 
@@ -23,6 +23,7 @@ from pyqueue_sql.alembic import include_name, include_object, tables
 from pyqueue_sql.calls.connect import ConnectionFailed
 from pyqueue_sql.embedded import start_server
 from pyqueue_sql.schema import frozen, migrate, migrate_postgresql
+from pyqueue_sql.schema.revision import VERSION_TABLE
 from tests.schema.catalogs import CATALOGS, DEFINITIONS, HEAD, Rows, connect, printed, rows
 
 PATIENCE = "?options=-cstatement_timeout%3D20s"
@@ -191,6 +192,39 @@ def test_a_lock_on_a_table_is_tried_again(database_url: str, monkeypatch: pytest
         migrate.downgrade(f"{database_url}{PATIENCE}")
     assert len(slept) == 1
     assert migrate.current(database_url) is None
+
+
+def test_a_deadlock_is_tried_again(database_url: str, monkeypatch: pytest.MonkeyPatch):
+    slept: list[float] = []
+    waiting: list[Future[object]] = []
+    until_it_waits = """do $$ begin
+        while not exists (
+            select from pg_locks l where l.relation = 'queue_version'::regclass and not l.granted) loop
+            perform pg_sleep(0.01);
+        end loop;
+    end $$"""
+
+    def step(upgrade: sqlalchemy.Connection, revision: str | None) -> None:
+        assert revision == HEAD
+        run = upgrade.exec_driver_sql
+        run("lock table queue_version")
+        if not waiting:
+            waiting.append(pool.submit(other.execute, "lock table queue_version"))
+            run(until_it_waits)
+            # the other one would find it after a second, and be its victim
+            run("set local deadlock_timeout = 1")
+        run("lock table queue_kind")
+
+    def sleep(seconds: float) -> None:
+        slept.append(seconds)
+        waiting[0].result(timeout=60)
+        other.rollback()
+
+    monkeypatch.setattr(migrate_postgresql.time, "sleep", sleep)
+    with ThreadPoolExecutor() as pool, connect(database_url, autocommit=False) as other:
+        other.execute("lock table queue_kind")
+        migrate_postgresql.transaction(database_url, None, VERSION_TABLE, step)
+    assert len(slept) == 1
 
 
 def test_a_lock_that_stays_is_given_up_and_nothing_changed(

@@ -6,6 +6,7 @@ import contextlib
 import html
 import os
 import re
+import socket
 import subprocess
 import sys
 import warnings
@@ -411,21 +412,42 @@ def rows_read(look: Look) -> int:
     return sum(int(count) for name, count in found if name in steps)
 
 
+COMMAND = [sys.executable, "-c", "from pyqueue_sql.cli import main; main()", "web", "--port"]
+
+
 @pytest.mark.long
 @pytest.mark.core("postgresql")
-def test_the_command_serves_it_to_this_machine_alone(harness: Harness, queue: Session) -> None:
+@pytest.mark.parametrize(("host", "shown"), [("127.0.0.1",) * 2, ("[::1]",) * 2, ("::1", "[::1]")])
+def test_the_command_serves_it_to_this_machine_alone(
+    harness: Harness, queue: Session, host: str, shown: str
+) -> None:
     queue.push("mail", "a")
-    command = [sys.executable, "-c", "from pyqueue_sql.cli import main; main()", "web", "--port", "0"]
-    refused = subprocess.run([*command, "--url", harness.url, "--actions"], capture_output=True, text=True)
-    assert refused.returncode == 2
-    assert "--token" in refused.stderr
     given = {**os.environ, "PYQUEUE_URL": harness.url}
+    command = [*COMMAND, "0", "--host", host]
     with subprocess.Popen(command, env=given, stderr=subprocess.PIPE, text=True) as served:
         assert served.stderr is not None
         try:
             address = served.stderr.readline().strip()
+            assert address.startswith(f"http://{shown}:")
             assert "mail" in httpx.get(address).text
             assert httpx.get(address, headers={"host": "evil.example"}).status_code == 400
             assert httpx.get(address + "static/htmx.min.js").status_code == 200
         finally:
             served.terminate()
+
+
+@pytest.mark.long
+@pytest.mark.core("postgresql")
+def test_the_command_says_what_it_cannot_do(harness: Harness) -> None:
+    with socket.create_server(("127.0.0.1", 0)) as taken:
+        port = str(taken.getsockname()[1])
+        for options, status, said in (
+            (["0", "--actions"], 2, "--token"),
+            ([port], 3, f"Error: 127.0.0.1:{port} can't be listened at: Address already in use"),
+            (["0", "--host", "192.0.2.1"], 3, "Error: 192.0.2.1:0 can't be listened at: "),
+        ):
+            refused = subprocess.run(
+                [*COMMAND, *options, "--url", harness.url], capture_output=True, text=True, check=False
+            )
+            assert refused.returncode == status, options
+            assert said in refused.stderr, options
