@@ -6,6 +6,13 @@
   which has a block of that kind; MariaDB and MySQL have none. The block knows `v_own`, see _queue_begin.
 - `for each c into v_a, v_b do … end each;`: what is between, for each row of the cursor c. Standard SQL's FOR
   has its own variables; MariaDB's does, and MySQL has none. A label may stand before it.
+- `entries(v_list) j`, `names(v_list) j`, `leaves(v_list) j`: the values of a JSON array as rows, what
+  PostgreSQL has `unnest` for: entries of messages, names of semaphores, leaves of a document (_queue_leaves).
+- `messages(v_list) q`: the messages whose entries are in a JSON array, as far as they are there; the row of
+  the array is j.
+- `may match(q)`: whether the payload or the headers of a message may have the value of a filter that is
+  looked for first, see _queue_first_of. It knows in_path, in_text, in_number and v_name, the name at the end
+  of the path. On MariaDB a path finds the first of a name that stands twice: such a document may match.
 
 No server takes these as they stand, so nothing is installed by mistake without them. What creates a routine
 or a trigger also gets in front of it what drops the one that is there, since MySQL has no CREATE OR REPLACE;
@@ -49,6 +56,23 @@ if v_over then leave {label}; end if;
 {body}end loop; end; close {cursor};
 """
 
+_LIST: Final = r"\(((?:[^()]|\([^()]*\))*)\)"
+_COLUMNS: Final = {
+    "entries": "entry bigint path '$'",
+    "names": "name varchar(100) collate exact path '$'",
+    "leaves": "p longtext collate exact path '$.p', c longtext collate exact path '$.c'",
+}
+_ROWS: Final = re.compile(rf"\b({'|'.join(_COLUMNS)}){_LIST}")
+_MESSAGES: Final = re.compile(rf"\bmessages{_LIST} (\w+)")
+_FOUND: Final = r"entries(\1) j straight_join delayed_queue \2 force index (primary) on \2.entry = j.entry"
+_MAY_MATCH: Final = re.compile(r"\bmay match\((\w+)\)")
+_NUMBERS: Final = "'INTEGER', 'UNSIGNED INTEGER', 'DOUBLE', 'DECIMAL'"
+_MATCHES: Final = f"""\
+/*M!100600 if(locate('\\\\', {{0}}) > 0 or locate(v_name, {{0}}, locate(v_name, {{0}}) + 1) > 0, true, */
+if(in_number is null, json_unquote(json_extract({{0}}, in_path)) = in_text, \
+if(json_type(json_extract({{0}}, in_path)) in ({_NUMBERS}),
+json_extract({{0}}, in_path) + 0e0 = in_number, false)) /*M!100600 ) */"""
+
 _CREATED: Final = re.compile(r"^create (procedure|function|trigger) (\w+)\b.*;\n\Z", re.DOTALL | re.MULTILINE)
 _STATEMENT: Final = re.compile(r"^( +)(select|insert|delete|update)\b[^;]*;", re.MULTILINE)
 _CURSOR: Final = re.compile(r"cursor for(?: *--[^\n]*)?\n(?: *--[^\n]*\n)*\Z")
@@ -61,10 +85,28 @@ def expand(text: str) -> str:
     Args:
         text: as it stands in `sql/mysql`.
     """
+    text = spell_out(text)
     text = _TYPED.sub(rf"\1 character set utf8mb4 {COLLATION}", text)
     text = _STATEMENT.sub(_set_up, text)
     text = _ATOMIC.sub(_shell, _EACH.sub(_loop, _BARE.sub(COLLATION, text)))
     return _CREATED.sub(_replaced, text)
+
+
+def spell_out(text: str) -> str:
+    """Return a text with what stands for the rows of a list, and for a condition, written out.
+
+    Args:
+        text: of `sql/mysql`, whole or in part.
+    """
+    text = _ROWS.sub(_rows, _MESSAGES.sub(_FOUND, text))
+    return _MAY_MATCH.sub(
+        lambda word: " or ".join(_MATCHES.format(f"{word[1]}.{column}") for column in ("payload", "headers")),
+        text,
+    )
+
+
+def _rows(of: re.Match[str]) -> str:
+    return f"json_table({of[2]}, '$[*]' columns ({_COLUMNS[of[1]]}))"
 
 
 def _replaced(created: re.Match[str]) -> str:

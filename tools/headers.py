@@ -12,6 +12,7 @@ from functools import cache
 from pathlib import Path
 
 from tools import house
+from tools.expand_mysql import spell_out
 
 OURS = ("-- calls: ", "-- changes: ")
 NEXT = "--     "
@@ -79,6 +80,8 @@ def header(path: Path) -> str:
     """
     dialect = path.relative_to(house.LIVE).parts[0]
     code = body(path.read_text(encoding="utf-8"))
+    if dialect == "mysql":
+        code = spell_out(code)
     lines: list[str] = []
     for start, names in zip(
         OURS, (calls(code, dialect) - {house.name(path)}, changes(code, dialect)), strict=True

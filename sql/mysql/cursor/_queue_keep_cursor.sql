@@ -19,9 +19,7 @@ keep: begin
     declare c cursor for -- as they are now: an old snapshot may have them without a place
         select r.ready_rank, max(r.ready_at)
         from (
-            select q.ready_rank, q.ready_at
-            from json_table(coalesce(in_entries, '[]'), '$[*]' columns (entry bigint path '$')) j
-                straight_join delayed_queue q force index (primary) on q.entry = j.entry
+            select q.ready_rank, q.ready_at from messages(coalesce(in_entries, '[]')) q
             for update /*!80000 of q */) r
         group by r.ready_rank order by r.ready_rank;
     if in_from = 'start' then

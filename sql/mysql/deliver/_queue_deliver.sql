@@ -78,8 +78,7 @@ begin
                     q.deliveries = q.deliveries + 1, q.reserved_by = v_worker, q.secret = unhex(left(out_seed, 32))
                 where q.entry = out_entry;
             else
-                update json_table(out_entries, '$[*]' columns (entry bigint path '$')) j
-                    straight_join delayed_queue q force index (primary) on q.entry = j.entry
+                update messages(out_entries) q
                 set q.scheduled_at = v_until, q.reserved_at = in_now, q.attempts = q.attempts + 1,
                     q.deliveries = q.deliveries + 1, q.reserved_by = v_worker,
                     q.secret = unhex(left(sha2(concat(out_seed, q.entry), 256), 32));

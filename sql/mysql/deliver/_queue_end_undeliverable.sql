@@ -16,8 +16,7 @@ begin
     declare c cursor for -- dead letters are put in in the order of their keys, as everywhere
         select q.entry, q.pending is not null, q.attempts >= coalesce(q.max_attempts, in_most),
             q.reserved_at is not null
-        from json_table(in_entries, '$[*]' columns (entry bigint path '$')) j
-            straight_join delayed_queue q force index (primary) on q.entry = j.entry
+        from messages(in_entries) q
         order by q.p_key, q.p_kind for update /*!80000 of q */;
     set out_ended = 0, out_expired = 0;
     for each c into v_entry, v_pending, v_last, v_held do

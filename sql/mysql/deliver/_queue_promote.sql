@@ -20,8 +20,7 @@ begin
         order by c.priority desc, c.due_at, c.entry limit v_most) b;
     select json_arrayagg(l.entry), min(greatest(l.due_at, in_floor)) into v_entries, out_first
     from (
-        select q.entry, q.due_at from json_table(coalesce(v_entries, '[]'), '$[*]' columns (entry bigint path '$')) j
-            straight_join delayed_queue q force index (primary) on q.entry = j.entry
+        select q.entry, q.due_at from messages(coalesce(v_entries, '[]')) q
         where q.p_kind = in_kind and q.due_at <= in_high for update /*!80000 of q */ skip locked) l;
     if v_entries is null then -- another transaction has all of these: the first of the others
         select json_arrayagg(c.entry) into v_entries
@@ -30,9 +29,7 @@ begin
             where d.p_kind = in_kind and d.due_at between in_low and in_high order by d.due_at limit 1000) c;
         select json_arrayagg(l.entry), min(greatest(l.due_at, in_floor)) into v_entries, out_first
         from (
-            select q.entry, q.due_at
-                from json_table(coalesce(v_entries, '[]'), '$[*]' columns (entry bigint path '$')) j
-                straight_join delayed_queue q force index (primary) on q.entry = j.entry
+            select q.entry, q.due_at from messages(coalesce(v_entries, '[]')) q
             where q.p_kind = in_kind and q.due_at <= in_high limit v_most for update /*!80000 of q */ skip locked) l;
     end if;
     if v_entries is not null then

@@ -21,9 +21,7 @@ take: begin
         set v_ended = 0;
         if v_ends > 0 or in_shape is not null and out_entries is not null then
             if v_ends > 0 then
-                select count(q.semaphores) into v_more
-                from json_table(out_entries, '$[*]' columns (entry bigint path '$')) j
-                    straight_join delayed_queue q force index (primary) on q.entry = j.entry
+                select count(q.semaphores) into v_more from messages(out_entries) q
                 for update /*!80000 of q */; -- locked already; an old snapshot may not have it
                 if v_more > 0 then -- the mark of the kind was lost
                     call _queue_take_with_permits(in_kind, in_max, in_most, in_shape, in_until, in_now, in_where,

@@ -23,9 +23,7 @@ begin
     select json_arrayagg(h.term) into v_list
     from (
         select cast(conv(left(sha2(concat(in_kind, w.p, '=', w.c), 256), 15), 16, 10) as signed) as term
-        from json_table(in_where, '$[*]'
-            columns (p longtext collate exact path '$.p', c longtext collate exact path '$.c')) w
-            where w.c not in ('{}', '[]')) h;
+        from leaves(in_where) w where w.c not in ('{}', '[]')) h;
     while v_at < json_length(v_list) do -- the rarest
         set v_one = json_extract(v_list, concat('$[', v_at, ']')), v_at = v_at + 1;
         if json_length(v_list) > 1 then
@@ -65,16 +63,7 @@ begin
                     straight_join delayed_queue q force index (primary) on q.entry = j.entry
                 where q.p_kind = in_kind and q.scheduled_at <= in_now
                     and (q.ready_rank is not null or q.due_at <= in_now)
-                    and (in_path is null or q.pending or /*M!100600 if(locate('\\', q.payload) > 0
-                        or locate(v_name, q.payload, locate(v_name, q.payload) + 1) > 0, true, */ if(in_number is null,
-                        json_unquote(json_extract(q.payload, in_path)) = in_text,
-                        if(json_type(json_extract(q.payload, in_path)) in ('INTEGER', 'UNSIGNED INTEGER', 'DOUBLE',
-                        'DECIMAL'), json_extract(q.payload, in_path) + 0e0 = in_number, false)) /*M!100600 ) */
-                    or /*M!100600 if(locate('\\', q.headers) > 0
-                        or locate(v_name, q.headers, locate(v_name, q.headers) + 1) > 0, true, */ if(in_number is null,
-                        json_unquote(json_extract(q.headers, in_path)) = in_text,
-                        if(json_type(json_extract(q.headers, in_path)) in ('INTEGER', 'UNSIGNED INTEGER', 'DOUBLE',
-                        'DECIMAL'), json_extract(q.headers, in_path) + 0e0 = in_number, false)) /*M!100600 ) */)
+                    and (in_path is null or q.pending or may match(q))
                 order by -q.priority, coalesce(q.ready_at, q.due_at), q.entry limit 1000) c;
             if v_gone is not null then
                 call _queue_forget_terms(v_gone, v_gone_rows);

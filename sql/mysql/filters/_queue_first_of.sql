@@ -9,9 +9,7 @@ begin
     declare v_value longtext collate exact;
     declare continue handler for not found begin end;
     set out_path = null, out_text = null, out_number = null;
-    select concat('$', w.p), w.c into out_path, v_value
-        from json_table(in_where, '$[*]'
-        columns (p longtext collate exact path '$.p', c longtext collate exact path '$.c')) w
+    select concat('$', w.p), w.c into out_path, v_value from leaves(in_where) w
     where right(w.p, 2) <> '[]' and w.c not in ('{}', '[]')
         /*M!100600 and locate('."-', w.p) = 0 */ -- no path finds a name that begins so
         order by w.c in ('true', 'false', 'null'), char_length(json_unquote(w.c)) desc, w.p limit 1;

@@ -12,9 +12,7 @@ begin
     declare v_pending boolean;
     declare v_payload, v_headers, v_leaves, v_more longtext character set utf8mb4;
     declare c cursor for
-        select distinct q.entry
-        from json_table(in_entries, '$[*]' columns (entry bigint path '$')) j
-            straight_join delayed_queue q force index (primary) on q.entry = j.entry
+        select distinct q.entry from messages(in_entries) q
             straight_join queue_kind k force index (primary) on k.p_kind = q.p_kind
         where k.filter_index order by q.entry;
     declare continue handler for not found begin end;
@@ -34,8 +32,7 @@ begin
         insert into queue_term (entry, term, place)
         select distinct v_entry, cast(conv(left(sha2(concat(v_kind, l.p, '=', l.c), 256), 15), 16, 10) as signed),
             v_place
-        from json_table(v_leaves, '$[*]'
-            columns (p longtext collate exact path '$.p', c longtext collate exact path '$.c')) l
+        from leaves(v_leaves) l
         where l.c not in ('{}', '[]')
         order by 2;
     end each;

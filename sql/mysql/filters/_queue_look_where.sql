@@ -24,16 +24,7 @@ begin
             select q.entry, q.due_at from delayed_queue q force index (delayed_queue_due)
             where q.p_kind = in_kind and q.due_at between out_place and in_now
                 and (q.due_at > out_place or q.entry > out_entry)
-                and (in_path is null or /*M!100600 if(locate('\\', q.payload) > 0
-                    or locate(v_name, q.payload, locate(v_name, q.payload) + 1) > 0, true, */ if(in_number is null,
-                    json_unquote(json_extract(q.payload, in_path)) = in_text,
-                    if(json_type(json_extract(q.payload, in_path)) in ('INTEGER', 'UNSIGNED INTEGER', 'DOUBLE',
-                    'DECIMAL'), json_extract(q.payload, in_path) + 0e0 = in_number, false)) /*M!100600 ) */
-                or /*M!100600 if(locate('\\', q.headers) > 0
-                    or locate(v_name, q.headers, locate(v_name, q.headers) + 1) > 0, true, */ if(in_number is null,
-                    json_unquote(json_extract(q.headers, in_path)) = in_text,
-                    if(json_type(json_extract(q.headers, in_path)) in ('INTEGER', 'UNSIGNED INTEGER', 'DOUBLE',
-                    'DECIMAL'), json_extract(q.headers, in_path) + 0e0 = in_number, false)) /*M!100600 ) */)
+                and (in_path is null or may match(q))
             order by q.due_at, q.entry limit in_many) c;
     else -- in two parts, so that each is a range of the index
         select json_arrayagg(c.entry), count(*),
@@ -45,16 +36,7 @@ begin
             select q.entry, q.ready_rank, q.ready_at from delayed_queue q force index (delayed_queue_ready)
             where q.ready_kind = in_kind and q.ready_rank = out_rank and q.ready_at >= out_place
                 and (q.ready_at > out_place or q.entry > out_entry) and q.scheduled_at <= in_now
-                and (in_path is null or q.pending or /*M!100600 if(locate('\\', q.payload) > 0
-                    or locate(v_name, q.payload, locate(v_name, q.payload) + 1) > 0, true, */ if(in_number is null,
-                    json_unquote(json_extract(q.payload, in_path)) = in_text,
-                    if(json_type(json_extract(q.payload, in_path)) in ('INTEGER', 'UNSIGNED INTEGER', 'DOUBLE',
-                    'DECIMAL'), json_extract(q.payload, in_path) + 0e0 = in_number, false)) /*M!100600 ) */
-                or /*M!100600 if(locate('\\', q.headers) > 0
-                    or locate(v_name, q.headers, locate(v_name, q.headers) + 1) > 0, true, */ if(in_number is null,
-                    json_unquote(json_extract(q.headers, in_path)) = in_text,
-                    if(json_type(json_extract(q.headers, in_path)) in ('INTEGER', 'UNSIGNED INTEGER', 'DOUBLE',
-                    'DECIMAL'), json_extract(q.headers, in_path) + 0e0 = in_number, false)) /*M!100600 ) */)
+                and (in_path is null or q.pending or may match(q))
             order by q.ready_rank, q.ready_at, q.entry limit in_many) c;
     end if;
     if out_rank is not null and out_rows = 0 then
@@ -66,16 +48,7 @@ begin
         from (
             select q.entry, q.ready_rank, q.ready_at from delayed_queue q force index (delayed_queue_ready)
             where q.ready_kind = in_kind and q.ready_rank > out_rank and q.scheduled_at <= in_now
-                and (in_path is null or q.pending or /*M!100600 if(locate('\\', q.payload) > 0
-                    or locate(v_name, q.payload, locate(v_name, q.payload) + 1) > 0, true, */ if(in_number is null,
-                    json_unquote(json_extract(q.payload, in_path)) = in_text,
-                    if(json_type(json_extract(q.payload, in_path)) in ('INTEGER', 'UNSIGNED INTEGER', 'DOUBLE',
-                    'DECIMAL'), json_extract(q.payload, in_path) + 0e0 = in_number, false)) /*M!100600 ) */
-                or /*M!100600 if(locate('\\', q.headers) > 0
-                    or locate(v_name, q.headers, locate(v_name, q.headers) + 1) > 0, true, */ if(in_number is null,
-                    json_unquote(json_extract(q.headers, in_path)) = in_text,
-                    if(json_type(json_extract(q.headers, in_path)) in ('INTEGER', 'UNSIGNED INTEGER', 'DOUBLE',
-                    'DECIMAL'), json_extract(q.headers, in_path) + 0e0 = in_number, false)) /*M!100600 ) */)
+                and (in_path is null or q.pending or may match(q))
             order by q.ready_rank, q.ready_at, q.entry limit in_many) c;
     end if;
     if out_rows > 0 then

@@ -16,13 +16,9 @@ begin
     set v_document = coalesce(out_payload, out_headers), v_next = if(out_payload is null, null, out_headers);
     while v_document is not null do
         call _queue_leaves(v_document, false, v_leaves);
-        select count(*) into v_lacks
-            from json_table(in_where, '$[*]'
-            columns (p longtext collate exact path '$.p', c longtext collate exact path '$.c')) w
+        select count(*) into v_lacks from leaves(in_where) w
         where not exists (select 1
-            from json_table(v_leaves, '$[*]'
-            columns (p longtext collate exact path '$.p', c longtext collate exact path '$.c')) l
-            where l.p = w.p and l.c = w.c);
+            from leaves(v_leaves) l where l.p = w.p and l.c = w.c);
         set out_matches = v_lacks = 0, v_document = if(out_matches, null, v_next), v_next = null;
     end while;
 end;

@@ -27,8 +27,7 @@ begin
     select k.filter_index into v_filter from queue_kind k where k.p_kind = in_kind;
     call _queue_first_of(in_where, v_path, v_text, v_number);
     if v_filter and exists (select 1
-        from json_table(in_where, '$[*]'
-        columns (p longtext collate exact path '$.p', c longtext collate exact path '$.c')) w
+        from leaves(in_where) w
         where w.c not in ('{}', '[]')) then
         call _queue_find_terms(in_kind, in_max, in_now, in_most, in_where, v_path, v_text, v_number, out_entries,
             out_number, out_expired, out_ends);
@@ -41,8 +40,7 @@ begin
             if v_rows > 0 then
                 select json_arrayagg(c.entry) into v_list
                 from (
-                    select q.entry from json_table(v_list, '$[*]' columns (entry bigint path '$')) j
-                        straight_join delayed_queue q force index (primary) on q.entry = j.entry
+                    select q.entry from messages(v_list) q
                     order by q.priority desc, q.due_at, q.entry limit 1000) c;
                 call _queue_take_candidates(in_kind, v_list, in_max, in_now, in_most, in_where, v_due, v_one, v_two,
                     v_three);

@@ -24,9 +24,7 @@ begin
         call _queue_fail('PQ002', 'where', v_where, 'must be at most 31 levels deep');
     elseif json_length(v_where) > 0 then
         call _queue_leaves(v_where, true, out_where);
-        select count(*) into v_deep
-            from json_table(out_where, '$[*]'
-            columns (p longtext collate exact path '$.p', c longtext collate exact path '$.c')) w where w.c = '!';
+        select count(*) into v_deep from leaves(out_where) w where w.c = '!';
         if v_deep > 0 then
             call _queue_fail('PQ002', 'where', v_where, 'must have no object and no array in an array');
         elseif json_length(out_where) > 16 then

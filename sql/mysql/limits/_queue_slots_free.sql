@@ -35,7 +35,7 @@ begin
                 straight_join delayed_queue q force index (primary) on q.entry = r.entry and q.secret = unhex(r.secret)
             where q.scheduled_at <= in_now and q.reserved_by is not null
             order by q.entry for update /*!80000 of q */ skip locked) d;
-        update json_table(v_expired, '$[*]' columns (entry bigint path '$')) e
+        update entries(v_expired) e
             straight_join delayed_queue q force index (primary) on q.entry = e.entry
         set q.reserved_by = null;
     end if;

@@ -28,15 +28,13 @@ begin
             order by j.p_kind, j.order_key limit 1000000000 for update /*!80000 of o */) l
         where l.entry is not null;
         if v_next is not null then
-            update json_table(v_next, '$[*]' columns (entry bigint path '$')) n
-                straight_join delayed_queue q force index (primary) on q.entry = n.entry
+            update messages(v_next) q
                 straight_join queue_order o force index (primary) on o.p_kind = q.p_kind and o.order_key = q.order_key
-            set o.first = n.entry, q.order_waits = null,
+            set o.first = q.entry, q.order_waits = null,
                 q.ready_rank = if(q.scheduled_at <= in_now, -q.priority, null),
                 q.ready_at = if(q.scheduled_at <= in_now, in_now, null),
                 q.due_at = if(q.scheduled_at > in_now, q.scheduled_at, null);
-            delete w from json_table(v_next, '$[*]' columns (entry bigint path '$')) n
-                straight_join delayed_queue q force index (primary) on q.entry = n.entry
+            delete w from messages(v_next) q
                 straight_join queue_order_waiting w force index (primary)
                     on w.p_kind = q.p_kind and w.order_key = q.order_key and w.entry = q.entry;
         end if;

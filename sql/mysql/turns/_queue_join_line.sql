@@ -10,9 +10,7 @@ begin
     insert into queue_order (p_kind, order_key, first)
     select s.p_kind, s.order_key, s.first
     from (
-        select q.p_kind, q.order_key, min(q.entry) as first
-        from json_table(in_entries, '$[*]' columns (entry bigint path '$')) j
-            straight_join delayed_queue q force index (primary) on q.entry = j.entry
+        select q.p_kind, q.order_key, min(q.entry) as first from messages(in_entries) q
         where q.order_key is not null
         group by q.p_kind, q.order_key limit 1000000000) s
     order by s.p_kind, s.order_key
@@ -20,18 +18,13 @@ begin
     -- the newest, which an old snapshot doesn't have
     select json_arrayagg(l.entry + 0) into v_wait
     from (
-        select q.entry
-        from json_table(in_entries, '$[*]' columns (entry bigint path '$')) j
-            straight_join delayed_queue q force index (primary) on q.entry = j.entry
+        select q.entry from messages(in_entries) q
             straight_join queue_order o force index (primary) on o.p_kind = q.p_kind and o.order_key = q.order_key
         where o.first <> q.entry for update /*!80000 of o */) l;
     if v_wait is not null then
         insert into queue_order_waiting (p_kind, order_key, entry)
-        select q.p_kind, q.order_key, q.entry
-        from json_table(v_wait, '$[*]' columns (entry bigint path '$')) j
-            straight_join delayed_queue q force index (primary) on q.entry = j.entry;
-        update json_table(v_wait, '$[*]' columns (entry bigint path '$')) j
-            straight_join delayed_queue q force index (primary) on q.entry = j.entry
+        select q.p_kind, q.order_key, q.entry from messages(v_wait) q;
+        update messages(v_wait) q
         set q.order_waits = true, q.ready_rank = null, q.ready_at = null, q.due_at = null;
     end if;
 end;

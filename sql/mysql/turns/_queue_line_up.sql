@@ -14,24 +14,16 @@ begin
     select json_arrayagg(l.entry + 0), json_objectagg(l.entry, json_extract(l.semaphores, '$')) -- see _queue_leaves
     into v_entries, v_names
     from (
-        select q.entry, q.semaphores
-        from json_table(in_entries, '$[*]' columns (entry bigint path '$')) j
-            straight_join delayed_queue q force index (primary) on q.entry = j.entry
+        select q.entry, q.semaphores from messages(in_entries) q
         where q.semaphores is not null and q.source_kind is null and q.reserved_at is null
         for update /*!80000 of q */) l;
     if v_entries is not null then
-        update json_table(v_entries, '$[*]' columns (entry bigint path '$')) j
-            straight_join delayed_queue q force index (primary) on q.entry = j.entry
-        set q.ready_rank = null, q.ready_at = null;
+        update messages(v_entries) q set q.ready_rank = null, q.ready_at = null;
         insert into queue_semaphore_wait (entry, name, p_kind)
-        select q.entry, json_value(q.semaphores, '$[0]'), q.p_kind
-        from json_table(v_entries, '$[*]' columns (entry bigint path '$')) j
-            straight_join delayed_queue q force index (primary) on q.entry = j.entry
+        select q.entry, json_value(q.semaphores, '$[0]'), q.p_kind from messages(v_entries) q
         where q.due_at is null
         on duplicate key update entry = queue_semaphore_wait.entry;
-        select max(q.p_kind) into v_kind
-        from json_table(v_entries, '$[*]' columns (entry bigint path '$')) j
-            straight_join delayed_queue q force index (primary) on q.entry = j.entry
+        select max(q.p_kind) into v_kind from messages(v_entries) q
             left join queue_kind k on k.p_kind = q.p_kind and k.semaphores
         where k.p_kind is null;
         if v_kind is not null then -- all of them are of one kind

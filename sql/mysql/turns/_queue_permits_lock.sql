@@ -15,23 +15,21 @@ begin
         from ( -- one look each: of a range both servers read the whole line, and MySQL sorts it
             select (select w.entry from queue_semaphore_wait w force index (queue_semaphore_wait_name)
                 where w.name = j.name order by w.name, w.entry limit 0, 1) as entry
-            from json_table(in_names, '$[*]' columns (name varchar(100) collate exact path '$')) j
+            from names(in_names) j
             union all select (select w.entry from queue_semaphore_wait w force index (queue_semaphore_wait_name)
                 where w.name = j.name order by w.name, w.entry limit 1, 1)
-            from json_table(in_names, '$[*]' columns (name varchar(100) collate exact path '$')) j
+            from names(in_names) j
             union all select (select w.entry from queue_semaphore_wait w force index (queue_semaphore_wait_name)
                 where w.name = j.name order by w.name, w.entry limit 2, 1)
-            from json_table(in_names, '$[*]' columns (name varchar(100) collate exact path '$')) j) l
+            from names(in_names) j) l
             straight_join delayed_queue q force index (primary) on q.entry = l.entry and json_length(q.semaphores) > 1
-            straight_join json_table(q.semaphores, '$[*]' columns (name varchar(100) collate exact path '$')) m;
+            straight_join names(q.semaphores) m;
         set v_all = json_merge_preserve(in_names, coalesce(v_more, '[]'));
         select json_arrayagg(l.name) into out_locked
         from (
             select s.name
             from (
-                select distinct n.name from json_table(v_all, '$[*]'
-                    columns (name varchar(100) collate exact path '$')) n
-                limit 1000000000) j
+                select distinct n.name from names(v_all) n limit 1000000000) j
                 straight_join queue_semaphore s force index (primary) on s.name = j.name
             order by j.name limit 1000000000 for update /*!80000 of s */) l;
     else
@@ -39,9 +37,7 @@ begin
         from (
             select s.name
             from (
-                select distinct n.name from json_table(v_all, '$[*]'
-                    columns (name varchar(100) collate exact path '$')) n
-                limit 1000000000) j
+                select distinct n.name from names(v_all) n limit 1000000000) j
                 straight_join queue_semaphore s force index (primary) on s.name = j.name
             order by j.name limit 1000000000 for update /*!80000 of s */ skip locked) l;
     end if;

@@ -11,12 +11,11 @@ differs: PostgreSQL''s looks whether the capacity was lowered, since who gives a
 begin
     declare v_wants int;
     select coalesce(sum(json_length(q.semaphores)), 0) into v_wants
-    from json_table(in_entries, '$[*]' columns (entry bigint path '$')) j
-        straight_join delayed_queue q force index (primary) on q.entry = j.entry and q.source_kind is null
+    from messages(in_entries) q where q.source_kind is null
     for update /*!80000 of q */; -- an old snapshot may not have them
-    update json_table(in_entries, '$[*]' columns (entry bigint path '$')) j
-        straight_join delayed_queue q force index (primary) on q.entry = j.entry and q.source_kind is null
+    update messages(in_entries) q
         straight_join queue_semaphore_permit h force index (primary) on h.entry = q.entry and h.until < 0
-    set h.until = in_until;
+    set h.until = in_until
+    where q.source_kind is null;
     set out_done = row_count() = v_wants;
 end;

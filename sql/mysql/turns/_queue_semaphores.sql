@@ -27,14 +27,12 @@ begin
     if out_names is not null then
         select json_arrayagg(o.name) into out_names
         from (
-            select n.name from json_table(out_names, '$[*]' columns (name varchar(100) collate exact path '$')) n
-            order by n.name limit 8) o;
+            select n.name from names(out_names) n order by n.name limit 8) o;
     end if;
     if out_names is not null and coalesce(json_type(json_extract(in_options, '$.order_key')), 'NULL') <> 'NULL' then
         call _queue_fail('PQ002', 'semaphores', out_names, 'can''t be together with an order_key');
     end if;
-    select min(n.name) into v_missing
-    from json_table(coalesce(out_names, '[]'), '$[*]' columns (name varchar(100) collate exact path '$')) n
+    select min(n.name) into v_missing from names(coalesce(out_names, '[]')) n
         left join queue_semaphore s on s.name = n.name
     where s.name is null;
     if v_missing is not null then

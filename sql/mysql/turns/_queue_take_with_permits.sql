@@ -31,15 +31,13 @@ begin
                 select j.entry
                 from json_table(coalesce(v_entries, '[]'), '$[*]'
                     columns (place for ordinality, entry bigint path '$')) j
-                    left join json_table(coalesce(out_entries, '[]'), '$[*]' columns (entry bigint path '$')) o
+                    left join entries(coalesce(out_entries, '[]')) o
                         on o.entry = j.entry
-                    left join json_table(v_passed, '$[*]' columns (entry bigint path '$')) p on p.entry = j.entry
+                    left join entries(v_passed) p on p.entry = j.entry
                 where o.entry is null and p.entry is null order by j.place limit v_left) n;
         end if;
         if v_ends > 0 then -- those that name semaphores are among them
-            select count(*) into v_ends
-                from json_table(coalesce(v_entries, '[]'), '$[*]' columns (entry bigint path '$')) j
-                straight_join delayed_queue q force index (primary) on q.entry = j.entry
+            select count(*) into v_ends from messages(coalesce(v_entries, '[]')) q
             where q.pending is not null or q.attempts >= coalesce(q.max_attempts, in_most)
             for update /*!80000 of q */; -- locked already; an old snapshot may not have it
         end if;
@@ -85,8 +83,6 @@ begin
     -- of several looks
     select json_arrayagg(o.entry), out_expired + count(o.reserved_at) into out_entries, out_expired
     from (
-        select q.entry, q.reserved_at
-        from json_table(coalesce(out_entries, '[]'), '$[*]' columns (entry bigint path '$')) j
-            straight_join delayed_queue q force index (primary) on q.entry = j.entry
+        select q.entry, q.reserved_at from messages(coalesce(out_entries, '[]')) q
         order by q.priority desc, q.ready_at, q.entry limit 1000000000 for update /*!80000 of q */) o;
 end;
