@@ -111,7 +111,6 @@ source deliver/_queue_take.sql
 source deliver/_queue_end_undeliverable.sql
 source deliver/_queue_deliver.sql
 source deliver/_queue_reserve.sql
-source deliver/_queue_take_deliverable.sql
 source deliver/_queue_take_onward.sql
 source deliver/queue_reserve.sql
 source deliver/queue_pop.sql

@@ -1,6 +1,7 @@
 -- calls: _queue_admit, _queue_admitted, _queue_check_count, _queue_check_key, _queue_check_kind,
---     _queue_check_options, _queue_check_roles, _queue_defaults, _queue_groups_due, _queue_number, _queue_random,
---     _queue_take_deliverable, _queue_take_with_permits, _queue_upkeep, _queue_use, _queue_where
+--     _queue_check_options, _queue_check_roles, _queue_defaults, _queue_end_undeliverable, _queue_groups_due,
+--     _queue_number, _queue_random, _queue_take, _queue_take_where, _queue_take_with_permits, _queue_upkeep,
+--     _queue_use, _queue_where
 -- changes: delayed_queue, queue_count
 create procedure _queue_deliver(in in_kind text collate exact, in in_worker text collate exact,
     in in_max_messages int, in in_options longtext character set utf8mb4, in in_popped boolean, in in_now bigint,
@@ -19,7 +20,9 @@ inside of a procedure.'
 begin
     declare v_until, v_looked, v_tokens bigint;
     declare v_timeout, v_given decimal(30,6) default null;
-    declare v_most, v_number, v_expired, v_limit int;
+    declare v_most, v_number, v_expired, v_ends, v_gone, v_limit int;
+    declare v_ended int default 1;
+    declare v_before int default 0; -- expired holds that were ended
     declare v_none, v_rate decimal(30,6);
     declare v_slots longtext character set ascii;
     declare v_paused, v_guarded, v_restricted boolean default false;
@@ -62,13 +65,28 @@ begin
     end if;
     if not v_paused and v_max > 0 then
         call _queue_groups_due(in_now, v_looked);
+        while v_ended > 0 and not v_guarded do -- what can't be delivered is ended on the way
+            if v_where is null then
+                call _queue_take(in_kind, v_max, in_now, v_most, out_entries, v_number, v_expired, v_ends);
+            else
+                call _queue_take_where(in_kind, v_max, in_now, v_most, v_where, out_entries, v_number, v_expired,
+                    v_ends);
+            end if;
+            set v_ended = 0;
+            if v_ends > 0 then -- or the mark of the kind was lost
+                select count(q.semaphores) > 0 into v_guarded from messages(out_entries) q
+                for update /*!80000 of q */; -- locked already; an old snapshot may not have it
+            end if;
+            if not v_guarded and (v_ends > 0 or v_shape is not null and out_entries is not null) then
+                call _queue_end_undeliverable(out_entries, v_shape, v_most, in_now, v_ended, v_gone);
+                set v_before = v_before + v_gone;
+            end if;
+        end while;
         if v_guarded then
             call _queue_take_with_permits(in_kind, v_max, v_most, v_shape, v_until, in_now, v_where, out_entries,
                 v_number, v_expired);
-        else
-            call _queue_take_deliverable(in_kind, v_max, v_most, v_shape, in_now, v_until, v_where, out_entries,
-                v_number, v_expired);
         end if;
+        set v_expired = v_expired + v_before;
         if out_entries is not null and not in_popped then
             set out_seed = sha2(concat(@pyqueue_seed, uuid_short()), 256);
             if v_number = 1 then -- without a set, which takes longer

@@ -2,12 +2,12 @@
 --     _queue_take_where
 create procedure _queue_take_with_permits(in in_kind text collate exact, in in_max int, in in_most int,
     in in_shape longtext character set utf8mb4, in in_until bigint, in in_now bigint,
-    in in_where longtext character set utf8mb4,    out out_entries longtext character set utf8mb4, out out_number int,
+    in in_where longtext character set utf8mb4, out out_entries longtext character set utf8mb4, out out_number int,
     out out_expired int)
-    comment 'What _queue_take_deliverable does for a kind with messages that name semaphores: one of these is taken with
-a permit of each of its semaphores, or goes to wait in line, and others are looked for.
-in_until: when the holds end. in_where: what they must match, see _queue_where; NULL: anything. The other parameters and
-the result are those of _queue_take_deliverable.
+    comment 'What _queue_take does for a kind with messages that name semaphores: one of these is taken with a permit of
+each of its semaphores, or goes to wait in line, and others are looked for.
+in_shape: payload_shape of the kind. in_until: when the holds end. in_where: what they must match, see _queue_where;
+NULL: anything. The other parameters and the result are those of _queue_take; out_expired counts what was ended too.
 Locks: the semaphores besides, see _queue_permits_take.
 differs: what is past its last delivery is ended in here, and nothing is left to settle.'
 begin
