@@ -175,7 +175,6 @@ source turns/_queue_permits_look.sql
 source turns/_queue_permits_ready.sql
 source turns/_queue_permits_sweep.sql
 source turns/_queue_line_up.sql
-source turns/_queue_permits_promised.sql
 source turns/_queue_permits_take.sql
 source turns/_queue_take_with_permits.sql
 source turns/_queue_extend_with_permits.sql

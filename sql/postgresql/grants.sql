@@ -160,7 +160,6 @@ revoke all on function
     _queue_permits_look(text, bigint, bigint),
     _queue_permits_next(text, text, bigint, bigint),
     _queue_permits_note(bigint[]),
-    _queue_permits_promised(bigint[], text[], bigint),
     _queue_permits_ready(text, bigint),
     _queue_permits_room(text, boolean, bigint),
     _queue_permits_settle(bigint[], text[], boolean, bigint),

@@ -62,7 +62,7 @@ begin
     end if;
     set v_until = v_now + v_timeout * 1000000;
     if v_done and v_slots > 0 then
-        -- _queue_permits_promised for one message, without a word on its row
+        -- as in _queue_permits_take for one message, without a word on its row
         update queue_semaphore_permit h set h.until = v_until where h.entry = out_entry and h.until < 0;
         set v_done = row_count() = v_slots;
         if not v_done then

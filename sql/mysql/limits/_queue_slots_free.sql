@@ -35,9 +35,7 @@ begin
                 straight_join delayed_queue q force index (primary) on q.entry = r.entry and q.secret = unhex(r.secret)
             where q.scheduled_at <= in_now and q.reserved_by is not null
             order by q.entry for update /*!80000 of q */ skip locked) d;
-        update entries(v_expired) e
-            straight_join delayed_queue q force index (primary) on q.entry = e.entry
-        set q.reserved_by = null;
+        update messages(v_expired) q set q.reserved_by = null;
     end if;
     select json_arrayagg(r.slot) into out_slots
     from json_table(v_locked, '$[*]'

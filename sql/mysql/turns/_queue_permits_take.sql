@@ -1,4 +1,4 @@
--- calls: _queue_permits_lacking, _queue_permits_lock, _queue_permits_promised, _queue_permits_settle
+-- calls: _queue_permits_lacking, _queue_permits_lock, _queue_permits_settle
 -- changes: delayed_queue, queue_semaphore_permit, queue_semaphore_wait
 create procedure _queue_permits_take(in in_entries longtext character set utf8mb4,
     in in_kind varchar(100) collate exact, in in_until bigint, in in_first boolean, in in_now bigint,
@@ -13,12 +13,14 @@ holds went to wait.
 out_passed: those that are left as they are, and that to take more finds again, a JSON array.
 Locks: the permits where all were promised before; else the semaphores, in the order of their names; where it isn''t the
 first time, what others have locked is left.
-differs: what can''t be delivered for other reasons is left to _queue_end_undeliverable.'
+differs: what can''t be delivered for other reasons is left to _queue_end_undeliverable. PostgreSQL looks at lowered
+before that: who gives a permit on shares the lock of the semaphore here, and locks nothing there.'
 permits: begin
     declare v_entry bigint;
     declare v_names, v_all, v_locked, v_left longtext character set utf8mb4;
     declare v_lacks varchar(100) collate exact;
-    declare v_held, v_done boolean default false;
+    declare v_held boolean default false;
+    declare v_wants int;
     declare c cursor for
         select q.entry, if(q.source_kind is null, q.semaphores, null), q.reserved_at is not null
         from json_table(in_entries, '$[*]' columns (place for ordinality, entry bigint path '$')) j
@@ -26,8 +28,16 @@ permits: begin
         order by j.place for update /*!80000 of q */; -- locked already; an old snapshot may not have it
     declare continue handler for not found begin end;
     if in_first and @pyqueue_permit_names is null then
-        call _queue_permits_promised(in_entries, in_until, v_done);
-        if v_done then
+        -- all that are promised: nothing is given or freed, so no semaphore needs to be locked; who wants a permit that
+        -- was promised takes the promise back, see _queue_permits_room
+        select coalesce(sum(json_length(q.semaphores)), 0) into v_wants
+        from messages(in_entries) q where q.source_kind is null
+        for update /*!80000 of q */; -- an old snapshot may not have them
+        update messages(in_entries) q
+            straight_join queue_semaphore_permit h force index (primary) on h.entry = q.entry and h.until < 0
+        set h.until = in_until
+        where q.source_kind is null;
+        if row_count() = v_wants then
             set out_entries = in_entries, out_number = json_length(in_entries), out_expired = 0, out_passed = '[]';
             leave permits;
         end if;

@@ -1,5 +1,4 @@
--- calls: _queue_end_undeliverable, _queue_misfit, _queue_permits_lock, _queue_permits_promised, _queue_permits_room,
---     _queue_permits_settle
+-- calls: _queue_end_undeliverable, _queue_misfit, _queue_permits_lock, _queue_permits_room, _queue_permits_settle
 -- changes: delayed_queue, queue_semaphore_permit, queue_semaphore_wait
 create or replace function _queue_permits_take(in_tids tid[], in_kind queue_kind, in_until bigint, in_held boolean,
     in_now bigint, out tids tid[], out ended bigint[], out expired bigint, out held boolean,
@@ -8,6 +7,7 @@ declare
     v_ended tid[];
     v_entries bigint[]; v_names text[]; v_locked text[];
     v_left bigint[] := '{}';
+    v_rows bigint;
     v_rooms jsonb;
     v_row record; v_lacks text;
 begin
@@ -32,8 +32,18 @@ begin
         select distinct a.name from delayed_queue q, unnest(q.semaphores) a (name)
         where q.ctid = any (tids) and q.source_kind is null);
     v_entries := array(select q.entry from delayed_queue q where q.ctid = any (tids));
-    if v_names = '{}' or not in_held and _queue_permits_promised(v_entries, v_names, in_until) then
+    if v_names = '{}' then
         return;
+    elsif not in_held and not exists (select from queue_semaphore s where s.name = any (v_names) and s.lowered) then
+        -- all that are promised: nothing is given or freed, so no semaphore needs to be locked; who wants a permit that
+        -- was promised takes the promise back, see _queue_permits_room
+        update queue_semaphore_permit h set until = in_until where h.entry = any (v_entries) and h.until < 0;
+        get diagnostics v_rows = row_count;
+        if v_rows = (
+            select sum(cardinality(q.semaphores)) from delayed_queue q
+            where q.entry = any (v_entries) and q.source_kind is null) then
+            return;
+        end if;
     end if;
     held := true;
     v_locked := _queue_permits_lock(v_names, not in_held);
