@@ -169,7 +169,6 @@ source turns/_queue_permits_next.sql
 source turns/_queue_permits_wake.sql
 source turns/_queue_permits_settle.sql
 source turns/_queue_permits_note.sql
-source turns/_queue_permits_hand_over.sql
 source turns/_queue_permits_end.sql
 source turns/_queue_permits_look.sql
 source turns/_queue_permits_ready.sql
