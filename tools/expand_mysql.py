@@ -8,8 +8,9 @@
   has its own variables; MariaDB's does, and MySQL has none. A label may stand before it.
 - `entries(v_list) j`, `names(v_list) j`, `leaves(v_list) j`: the values of a JSON array as rows, what
   PostgreSQL has `unnest` for: entries of messages, names of semaphores, leaves of a document (_queue_leaves).
+  `with ordinality`, the column place says which is which, from 1.
 - `messages(v_list) q`: the messages whose entries are in a JSON array, as far as they are there; the row of
-  the array is j.
+  the array is j, whose place is there `with ordinality`.
 - `may match(q)`: whether the payload or the headers of a message may have the value of a filter that is
   looked for first, see _queue_first_of. It knows in_path, in_text, in_number and v_name, the name at the end
   of the path. On MariaDB a path finds the first of a name that stands twice: such a document may match.
@@ -56,7 +57,7 @@ if v_over then leave {label}; end if;
 {body}end loop; end; close {cursor};
 """
 
-_LIST: Final = r"\(((?:[^()]|\([^()]*\))*)\)"
+_LIST: Final = r"\(((?:[^()]|\([^()]*\))*)\)( with ordinality)?"
 _COLUMNS: Final = {
     "entries": "entry bigint path '$'",
     "names": "name varchar(100) collate exact path '$'",
@@ -64,7 +65,7 @@ _COLUMNS: Final = {
 }
 _ROWS: Final = re.compile(rf"\b({'|'.join(_COLUMNS)}){_LIST}")
 _MESSAGES: Final = re.compile(rf"\bmessages{_LIST} (\w+)")
-_FOUND: Final = r"entries(\1) j straight_join delayed_queue \2 force index (primary) on \2.entry = j.entry"
+_FOUND: Final = r"entries(\1)\2 j straight_join delayed_queue \3 force index (primary) on \3.entry = j.entry"
 _MAY_MATCH: Final = re.compile(r"\bmay match\((\w+)\)")
 _NUMBERS: Final = "'INTEGER', 'UNSIGNED INTEGER', 'DOUBLE', 'DECIMAL'"
 _MATCHES: Final = f"""\
@@ -106,7 +107,8 @@ def spell_out(text: str) -> str:
 
 
 def _rows(of: re.Match[str]) -> str:
-    return f"json_table({of[2]}, '$[*]' columns ({_COLUMNS[of[1]]}))"
+    place = "place for ordinality, " if of[3] else ""
+    return f"json_table({of[2]}, '$[*]' columns ({place}{_COLUMNS[of[1]]}))"
 
 
 def _replaced(created: re.Match[str]) -> str:

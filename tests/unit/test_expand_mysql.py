@@ -113,6 +113,12 @@ def test_messages_are_found_by_their_entries_in_the_order_of_the_list() -> None:
     )
 
 
+def test_a_list_has_places_where_they_are_asked_for() -> None:
+    columns = "columns (place for ordinality, entry bigint path '$'))"
+    assert expand("from entries(v_all) with ordinality e") == f"from json_table(v_all, '$[*]' {columns} e"
+    assert expand("from messages(v_all) with ordinality q").startswith(f"from json_table(v_all, '$[*]' {columns} j")
+
+
 def test_what_may_match_is_asked_of_both_documents() -> None:
     text = " ".join(expand("where (in_path is null or may match(q))").split())
     assert text.startswith("where (in_path is null or /*M!100600 if(locate('\\\\', q.payload) > 0")

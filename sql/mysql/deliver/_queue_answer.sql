@@ -9,8 +9,7 @@ begin
         select q.p_kind, q.p_key, q.payload, q.payload_bytes, q.headers, q.priority, q.scheduled_at,
             q.scheduled_at_initially, q.created_at, q.reserved_at, q.attempts, q.reserved_by,
             concat(q.entry, '-', lower(hex(q.secret))) as receipt, q.errors
-        from json_table(in_entries, '$[*]' columns (place for ordinality, entry bigint path '$')) j
-            straight_join delayed_queue q force index (primary) on q.entry = j.entry
+        from messages(in_entries) with ordinality q
         where q.secret = unhex(left(sha2(concat(in_seed, q.entry), 256), 32))
         order by j.place;
     else -- the most frequent call, without a set

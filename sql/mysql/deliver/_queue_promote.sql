@@ -33,8 +33,7 @@ begin
             where q.p_kind = in_kind and q.due_at <= in_high limit v_most for update /*!80000 of q */ skip locked) l;
     end if;
     if v_entries is not null then
-        update json_table(v_entries, '$[*]' columns (place for ordinality, entry bigint path '$')) j
-            straight_join delayed_queue q force index (primary) on q.entry = j.entry
+        update messages(v_entries) with ordinality q
         set q.ready_rank = -q.priority, q.ready_at = greatest(q.due_at, in_floor + j.place), q.due_at = null;
     end if;
 end;

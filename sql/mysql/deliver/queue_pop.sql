@@ -28,8 +28,7 @@ begin
     select q.p_kind, q.p_key, q.payload, q.payload_bytes, q.headers, q.priority, q.scheduled_at,
         q.scheduled_at_initially, q.created_at, v_now as reserved_at, q.attempts + 1 as attempts, null as reserved_by,
         q.errors
-    from json_table(coalesce(v_entries, '[]'), '$[*]' columns (place for ordinality, entry bigint path '$')) j
-        straight_join delayed_queue q force index (primary) on q.entry = j.entry
+    from messages(coalesce(v_entries, '[]')) with ordinality q
     order by j.place for update /*!80000 of q */;
     if v_entries is not null then
         call _queue_end_many(v_entries, v_keeps, 'popped', v_now);

@@ -23,8 +23,7 @@ permits: begin
     declare v_wants int;
     declare c cursor for
         select q.entry, if(q.source_kind is null, q.semaphores, null), q.reserved_at is not null
-        from json_table(in_entries, '$[*]' columns (place for ordinality, entry bigint path '$')) j
-            straight_join delayed_queue q force index (primary) on q.entry = j.entry
+        from messages(in_entries) with ordinality q
         order by j.place for update /*!80000 of q */; -- locked already; an old snapshot may not have it
     declare continue handler for not found begin end;
     if in_first and @pyqueue_permit_names is null then

@@ -29,10 +29,8 @@ begin
             select json_arrayagg(n.entry) into v_entries
             from (
                 select j.entry
-                from json_table(coalesce(v_entries, '[]'), '$[*]'
-                    columns (place for ordinality, entry bigint path '$')) j
-                    left join entries(coalesce(out_entries, '[]')) o
-                        on o.entry = j.entry
+                from entries(coalesce(v_entries, '[]')) with ordinality j
+                    left join entries(coalesce(out_entries, '[]')) o on o.entry = j.entry
                     left join entries(v_passed) p on p.entry = j.entry
                 where o.entry is null and p.entry is null order by j.place limit v_left) n;
         end if;
