@@ -16,10 +16,7 @@ begin
         set out_kinds = concat(out_kinds, json_unquote(json_extract(v_kinds, concat('$[', v_place, ']'))),
             char(0 using utf8mb4)), v_place = v_place + 1;
     end while;
-    select json_arrayagg(k.kind) into v_sorted
-    from (
-        select distinct j.kind
-        from json_table(v_kinds, '$[*]' columns (kind varchar(100) collate exact path '$')) j
-        order by j.kind limit 100) k;
+    select json_arrayagg(k.name) into v_sorted
+    from (select distinct j.name from names(v_kinds) j order by j.name limit 100) k;
     set out_lock = concat('pyqueue.wait.', left(sha2(concat(database(), '.', v_sorted), 256), 40));
 end;

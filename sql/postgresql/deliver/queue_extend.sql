@@ -17,13 +17,12 @@ begin
         and q.reserved_by is not null
     returning q.p_kind into v_kind;
     receipt := in_receipt;
-    if v_kind is null and _queue_extend_with_permits(array[v_receipt.entry], array[v_receipt.secret], in_seconds,
-        v_now) <> '{}' then
-        outcome := 'extended';
-        return;
-    end if;
-    outcome := case when v_kind is null then 'lost' else 'extended' end;
-    if in_seconds = 0 and v_kind is not null then
+    outcome := 'extended';
+    if v_kind is null then
+        if _queue_extend_with_permits(array[v_receipt.entry], array[v_receipt.secret], in_seconds, v_now) = '{}' then
+            outcome := 'lost';
+        end if;
+    elsif in_seconds = 0 then
         perform _queue_wake(v_kind, null);
     end if;
 end $$;
