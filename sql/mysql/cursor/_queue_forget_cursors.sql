@@ -1,9 +1,8 @@
 -- changes: queue_cursor
 create procedure _queue_forget_cursors(in in_kind text collate exact, in in_before bigint unsigned)
     comment 'Removes shared cursors that nobody needs any longer.
-in_kind: the kind. in_before: those with a smaller number.
-Locks: their rows; what others have locked is left.
-differs: NULL for in_before: all.'
+in_kind: the kind. in_before: those with a smaller number; NULL: all.
+Locks: their rows; what others have locked is left.'
 begin
     declare v_ids longtext character set utf8mb4;
     select json_arrayagg(c.id) into v_ids

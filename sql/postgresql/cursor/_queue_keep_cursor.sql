@@ -12,12 +12,10 @@ declare
     v_entry bigint;
     v_id bigint;
 begin
-    if in_from = 'start' then
-        if in_took <= 10 + in_max then
-            perform set_config(in_name, '', false);
-            perform _queue_forget_cursors(in_kind, 9223372036854775807::bigint);
-            return;
-        end if;
+    if in_from = 'start' and in_took <= 10 + in_max then
+        perform set_config(in_name, '', false);
+        perform _queue_forget_cursors(in_kind, null::bigint);
+        return;
     end if;
     if not v_known then
         v_cursor.p_kind := in_kind;

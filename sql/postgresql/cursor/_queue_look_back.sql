@@ -44,7 +44,7 @@ begin
             moved.took := moved.back_took;
             moved.back_took := 0;
             if moved.took <= 5000 then
-                perform _queue_forget_cursors(in_kind, 9223372036854775807::bigint);
+                perform _queue_forget_cursors(in_kind, null::bigint);
             end if;
         end if;
     end if;
