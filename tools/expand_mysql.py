@@ -1,16 +1,38 @@
 """What the files of `sql/mysql` leave out because each would repeat it, and what stands for it there.
 
+Types:
+
 - `collate exact`: the collation in which a text is itself and no other. Its name differs between the servers,
   and a parameter has to say its character set, too.
+- A text of a routine that says neither a collation nor a character set is one of utf8mb4, whatever the
+  database has.
+
+Statements:
+
 - `begin atomic … end atomic;`: a call of a public procedure, whole or not at all. The name is standard SQL's,
   which has a block of that kind; MariaDB and MySQL have none. The block knows `v_own`, see _queue_begin.
 - `for each c into v_a, v_b do … end each;`: what is between, for each row of the cursor c. Standard SQL's FOR
   has its own variables; MariaDB's does, and MySQL has none. A label may stand before it.
-- `entries(v_list) j`, `names(v_list) j`, `leaves(v_list) j`: the values of a JSON array as rows, what
-  PostgreSQL has `unnest` for: entries of messages, names of semaphores, leaves of a document (_queue_leaves).
-  `with ordinality`, the column place says which is which, from 1.
-- `messages(v_list) q`: the messages whose entries are in a JSON array, as far as they are there; the row of
-  the array is j, whose place is there `with ordinality`.
+
+Rows of lists, which are JSON arrays here:
+
+- `unnest(v_list) j (entry bigint, place int)`: the rows of a list, as in standard SQL and on PostgreSQL. Of
+  arrays, the first column is their first element and so on; where there is one column, each element is a
+  value of it. A column `for ordinality` is the place in the list, from 1.
+- `messages(v_entries) q`: the messages that a list of entries names, as far as they are there, in its order.
+- `deliveries(v_receipts) q`: the messages that are held under these receipts, as _queue_receipts takes them
+  apart. Of both the row of the list is j, with its columns entry and place; of messages it has its place
+  `with ordinality`.
+- `leaves(v_leaves) l`: what _queue_leaves makes of a document, path p and value c.
+- `for update of q`: locks these rows alone. MySQL takes it; MariaDB has no such words, and would lock the
+  same, since a list has nothing to lock.
+
+Expressions, which stand in queries, where no procedure can be called:
+
+- `v_options ? 'name'`, `v_options -> 'name'`: whether a JSON object has the name, and what it has there, as
+  PostgreSQL writes it. NULL where it is NULL.
+- `_queue_is_alive(w, v_now)`: whether the registered worker w is alive, by its session or by its heartbeat.
+- `_queue_is_receipt(v_receipt)`: whether a text has the form of a receipt, NULL for NULL.
 - `may match(q)`: whether the payload or the headers of a message may have the value of a filter that is
   looked for first, see _queue_first_of. It knows in_path, in_text, in_number and v_name, the name at the end
   of the path. On MariaDB a path finds the first of a name that stands twice: such a document may match.
@@ -31,7 +53,14 @@ import textwrap
 from typing import Final
 
 COLLATION: Final = "collate /*!80017 utf8mb4_0900_bin *//*M!100600 utf8mb4_nopad_bin */"
+CHARACTER_SET: Final = "character set utf8mb4"
+_TABLE: Final = re.compile(r"^create table\b", re.MULTILINE)
 _TYPED: Final = re.compile(r"\b((?:long)?text|varchar\(\d+\)) collate exact\b")
+_TEXT: Final = re.compile(
+    r"'(?:[^'\\]|\\.)*'|--[^\n]*"  # what is no code
+    r"|(?P<type>(?<! as) (?:(?:long)?text|(?:var)?char\(\d+\)))(?!\w| (?:character set|collate)\b)",
+    re.DOTALL,
+)
 _BARE: Final = re.compile(r"\bcollate exact\b")
 _ATOMIC: Final = re.compile(r"^( *)begin atomic\n(.*?)^\1end atomic;\n", re.DOTALL | re.MULTILINE)
 _DECLARES: Final = re.compile(r"(?:^ *declare\b(?:[^\n]*\n)*?[^\n]*;(?: *--[^\n]*)?\n)*", re.MULTILINE)
@@ -57,15 +86,26 @@ if v_over then leave {label}; end if;
 {body}end loop; end; close {cursor};
 """
 
-_LIST: Final = r"\(((?:[^()]|\([^()]*\))*)\)( with ordinality)?"
-_COLUMNS: Final = {
-    "entries": "entry bigint path '$'",
-    "names": "name varchar(100) collate exact path '$'",
-    "leaves": "p longtext collate exact path '$.p', c longtext collate exact path '$.c'",
-}
-_ROWS: Final = re.compile(rf"\b({'|'.join(_COLUMNS)}){_LIST}")
-_MESSAGES: Final = re.compile(rf"\bmessages{_LIST} (\w+)")
-_FOUND: Final = r"entries(\1)\2 j straight_join delayed_queue \3 force index (primary) on \3.entry = j.entry"
+_NESTED: Final = r"(?:[^()]|\((?:[^()]|\([^()]*\))*\))*"
+_MESSAGES: Final = re.compile(rf"\bmessages\(({_NESTED})\)( with ordinality)? (\w+)")
+_DELIVERIES: Final = re.compile(rf"\bdeliveries\(({_NESTED})\) (\w+)")
+_JOINED: Final = "straight_join delayed_queue {0} force index (primary) on {0}.entry = j.entry"
+_LEAVES: Final = re.compile(rf"\bleaves\(({_NESTED})\) (\w+)")
+_LEAF: Final = "p longtext collate exact path '$.p', c longtext collate exact path '$.c'"
+_UNNEST: Final = re.compile(rf"\bunnest\(({_NESTED})\) (\w+) \(({_NESTED})\)")
+_OF: Final = re.compile(r"\bfor update of (\w+)\b")
+_HAS: Final = re.compile(r"\b(\w+) \? '(\w+)'")
+_GET: Final = re.compile(r"\b(\w+) -> '(\w+)'")
+_ALIVE: Final = re.compile(r"\b_queue_is_alive\((\w+), ([\w.]+)\)")
+_LIVES: Final = (
+    r"if(\1.session_lock is null, \1.heartbeat_at + \1.timeout_seconds * 1000000 > \2,"
+    r" is_used_lock(\1.session_lock) <=> \1.session_id)"
+)
+_RECEIPT: Final = re.compile(r"\b_queue_is_receipt\(([\w.]+)\)")
+_FORM: Final = (
+    r"(\1 collate utf8mb4_bin regexp '^[0-9]{1,19}-[0-9a-f]{32}\\\\z'"
+    r" and lpad(\1, 52, '0') < '9223372036854775808')"
+)
 _MAY_MATCH: Final = re.compile(r"\bmay match\((\w+)\)")
 _NUMBERS: Final = "'INTEGER', 'UNSIGNED INTEGER', 'DOUBLE', 'DECIMAL'"
 _MATCHES: Final = f"""\
@@ -87,28 +127,53 @@ def expand(text: str) -> str:
         text: as it stands in `sql/mysql`.
     """
     text = spell_out(text)
-    text = _TYPED.sub(rf"\1 character set utf8mb4 {COLLATION}", text)
+    text = _TYPED.sub(rf"\1 {CHARACTER_SET} {COLLATION}", text)
     text = _STATEMENT.sub(_set_up, text)
     text = _ATOMIC.sub(_shell, _EACH.sub(_loop, _BARE.sub(COLLATION, text)))
     return _CREATED.sub(_replaced, text)
 
 
 def spell_out(text: str) -> str:
-    """Return a text with what stands for the rows of a list, and for a condition, written out.
+    """Return a text with its words for types, lists and expressions written out; statements stay as they are.
 
     Args:
         text: of `sql/mysql`, whole or in part.
     """
-    text = _ROWS.sub(_rows, _MESSAGES.sub(_FOUND, text))
-    return _MAY_MATCH.sub(
-        lambda word: " or ".join(_MATCHES.format(f"{word[1]}.{column}") for column in ("payload", "headers")),
-        text,
-    )
+    text = _DELIVERIES.sub(_held, _MESSAGES.sub(_named, text))
+    text = _LEAVES.sub(rf"json_table(\1, '$[*]' columns ({_LEAF})) \2", _UNNEST.sub(_rows, text))
+    text = _MAY_MATCH.sub(_may_match, _RECEIPT.sub(_FORM, _ALIVE.sub(_LIVES, text)))
+    text = _HAS.sub(r"json_contains_path(\1, 'one', '$.\2')", text)
+    text = _GET.sub(r"json_extract(\1, '$.\2')", text)
+    text = _OF.sub(r"for update /*!80000 of \1 */", text)
+    if _TABLE.search(text):  # which says it once, for all of its columns
+        return text
+    return _TEXT.sub(lambda found: found[0] + f" {CHARACTER_SET}" * bool(found["type"]), text)
 
 
-def _rows(of: re.Match[str]) -> str:
-    place = "place for ordinality, " if of[3] else ""
-    return f"json_table({of[2]}, '$[*]' columns ({place}{_COLUMNS[of[1]]}))"
+def _named(messages: re.Match[str]) -> str:
+    entries, places, alias = messages.groups()
+    columns = "place for ordinality, entry bigint" if places else "entry bigint"
+    return f"unnest({entries}) j ({columns}) {_JOINED.format(alias)}"
+
+
+def _held(deliveries: re.Match[str]) -> str:
+    receipts, alias = deliveries.groups()
+    columns = "entry bigint, secret char(32), place int"
+    return f"unnest({receipts}) j ({columns}) {_JOINED.format(alias)} and {alias}.secret = unhex(j.secret)"
+
+
+def _rows(unnest: re.Match[str]) -> str:
+    value, alias, columns = unnest.groups()
+    names = [one.strip() for one in columns.split(",")]
+    typed = [one for one in names if not one.endswith(" for ordinality")]
+    paths = ["$"] if len(typed) == 1 else [f"$[{place}]" for place in range(len(typed))]
+    for one, path in zip(typed, paths, strict=True):
+        names[names.index(one)] = f"{one} path '{path}'"
+    return f"json_table({value}, '$[*]' columns ({', '.join(names)})) {alias}"
+
+
+def _may_match(message: re.Match[str]) -> str:
+    return " or ".join(_MATCHES.format(f"{message[1]}.{column}") for column in ("payload", "headers"))
 
 
 def _replaced(created: re.Match[str]) -> str:

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Final
 from pyqueue_sql import errors
 from pyqueue_sql.schema.routine_mysql import parse as parse_routine
 from tools import comments, house, reference
+from tools.expand_mysql import spell_out
 from tools.freeze_mysql import split
 
 if TYPE_CHECKING:
@@ -70,7 +71,8 @@ def _postgresql(name: str, path: Path, _: str) -> dict[str, str]:
 
 
 def _mysql(name: str, path: Path, dialect: str) -> dict[str, str]:
-    [one] = [made for part in split(path.read_text(encoding="utf-8")) if (made := parse_routine(part[:-1]))]
+    parts = split(spell_out(path.read_text(encoding="utf-8")))
+    [one] = [made for part in parts if (made := parse_routine(part[:-1]))]
     # a procedure and its short form, a function, have the same name
     whose = f"{MYSQL} {name}" if dialect == "mysql" else f"{MYSQL} short {name}"
     found = {whose: ""}

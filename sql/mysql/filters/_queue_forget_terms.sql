@@ -9,7 +9,7 @@ begin
     declare v_rows longtext character set utf8mb4;
     select json_arrayagg(json_array(r.entry, r.term)), count(*) into v_rows, out_rows
     from (
-        select t.entry, t.term from entries(coalesce(in_entries, '[]')) j
+        select t.entry, t.term from unnest(coalesce(in_entries, '[]')) j (entry bigint)
             straight_join queue_term t force index (primary) on t.entry = j.entry
         order by t.entry, t.term for update /*!80000 of t */ skip locked) r;
     if out_rows > 0 then

@@ -24,7 +24,7 @@ begin
             left join delayed_queue q force index (primary) on q.entry = w.entry;
         if v_gone_rows > 0 then
             select json_arrayagg(g.entry) into v_gone
-            from (select distinct j.entry from entries(v_gone) j
+            from (select distinct j.entry from unnest(v_gone) j (entry bigint)
                 where j.entry is not null) g;
             call _queue_forget_terms(v_gone, v_gone_rows);
             set out_pruned = out_pruned + v_gone_rows;

@@ -15,7 +15,7 @@ begin
     declare v_matches, v_held, v_ends boolean default false;
     declare v_payload, v_headers longtext character set utf8mb4;
     declare c cursor for
-        select j.entry from entries(coalesce(in_entries, '[]')) with ordinality j order by j.place;
+        select j.entry from unnest(coalesce(in_entries, '[]')) j (place for ordinality, entry bigint) order by j.place;
     declare continue handler for not found begin end;
     messages: for each c into v_entry do
         if out_number >= in_max then

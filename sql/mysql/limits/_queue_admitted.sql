@@ -28,7 +28,7 @@ begin
                 from json_table(in_slots, '$[*]' columns (place for ordinality, slot int path '$')) j
                 union all
                 select e.place, null, e.entry
-                from entries(in_entries) with ordinality e) u
+                from unnest(in_entries) e (place for ordinality, entry bigint)) u
             group by u.place having entry is not null) d
             straight_join queue_slot s force index (primary) on s.p_kind = in_kind and s.slot = d.slot
         set s.entry = d.entry, s.secret = unhex(left(sha2(concat(in_seed, d.entry), 256), 32));

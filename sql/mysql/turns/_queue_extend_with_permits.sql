@@ -25,7 +25,7 @@ begin
     select json_arrayagg(m.name) into v_all
     from json_table(in_list, '$[*]' columns (entry bigint path '$[0]')) j
         straight_join delayed_queue q force index (primary) on q.entry = j.entry and q.source_kind is null
-        straight_join names(q.semaphores) m
+        straight_join unnest(q.semaphores) m (name varchar(100) collate exact)
         left join queue_semaphore_permit h force index (primary) on h.entry = q.entry and h.name = m.name
     where h.entry is null and in_seconds > 0;
     if v_all is not null then
@@ -34,7 +34,7 @@ begin
     for each c into v_entry, v_place, v_names, v_held, v_needs do
         set v_lacks = null, v_missing = null;
         if v_needs then
-            select json_arrayagg(m.name) into v_missing from names(v_names) m
+            select json_arrayagg(m.name) into v_missing from unnest(v_names) m (name varchar(100) collate exact)
                 left join queue_semaphore_permit h force index (primary) on h.entry = v_entry and h.name = m.name
             where h.entry is null for update /*!80000 of h */;
         end if;
@@ -45,7 +45,7 @@ begin
             update delayed_queue q set q.scheduled_at = v_until where q.entry = v_entry;
             update queue_semaphore_permit h set h.until = v_until where h.entry = v_entry;
             insert into queue_semaphore_permit (entry, name, until)
-            select v_entry, s.name, v_until from names(coalesce(v_missing, '[]')) j
+            select v_entry, s.name, v_until from unnest(coalesce(v_missing, '[]')) j (name varchar(100) collate exact)
                 straight_join queue_semaphore s force index (primary) on s.name = j.name;
             set out_outcomes = insert(out_outcomes, v_place, 1, 'e');
             call _queue_permits_note(v_entry, if(in_seconds = 0, v_names, null));

@@ -15,21 +15,21 @@ begin
         from ( -- one look each: of a range both servers read the whole line, and MySQL sorts it
             select (select w.entry from queue_semaphore_wait w force index (queue_semaphore_wait_name)
                 where w.name = j.name order by w.name, w.entry limit 0, 1) as entry
-            from names(in_names) j
+            from unnest(in_names) j (name varchar(100) collate exact)
             union all select (select w.entry from queue_semaphore_wait w force index (queue_semaphore_wait_name)
                 where w.name = j.name order by w.name, w.entry limit 1, 1)
-            from names(in_names) j
+            from unnest(in_names) j (name varchar(100) collate exact)
             union all select (select w.entry from queue_semaphore_wait w force index (queue_semaphore_wait_name)
                 where w.name = j.name order by w.name, w.entry limit 2, 1)
-            from names(in_names) j) l
+            from unnest(in_names) j (name varchar(100) collate exact)) l
             straight_join delayed_queue q force index (primary) on q.entry = l.entry and json_length(q.semaphores) > 1
-            straight_join names(q.semaphores) m;
+            straight_join unnest(q.semaphores) m (name varchar(100) collate exact);
         set v_all = json_merge_preserve(in_names, coalesce(v_more, '[]'));
         select json_arrayagg(l.name) into out_locked
         from (
             select s.name
             from (
-                select distinct n.name from names(v_all) n limit 1000000000) j
+                select distinct n.name from unnest(v_all) n (name varchar(100) collate exact) limit 1000000000) j
                 straight_join queue_semaphore s force index (primary) on s.name = j.name
             order by j.name limit 1000000000 for update /*!80000 of s */) l;
     else
@@ -37,7 +37,7 @@ begin
         from (
             select s.name
             from (
-                select distinct n.name from names(v_all) n limit 1000000000) j
+                select distinct n.name from unnest(v_all) n (name varchar(100) collate exact) limit 1000000000) j
                 straight_join queue_semaphore s force index (primary) on s.name = j.name
             order by j.name limit 1000000000 for update /*!80000 of s */ skip locked) l;
     end if;

@@ -59,7 +59,7 @@ begin
                 update delayed_queue q set q.ready_rank = -q.priority, q.ready_at = in_now where q.entry = v_entry;
                 delete w from queue_semaphore_wait w where w.entry = v_entry;
                 insert into queue_semaphore_permit (entry, name, until)
-                select v_entry, s.name, -in_now from names(v_names) j
+                select v_entry, s.name, -in_now from unnest(v_names) j (name varchar(100) collate exact)
                     straight_join queue_semaphore s force index (primary) on s.name = j.name
                 on duplicate key update until = -in_now;
                 set v_room = v_room - 1, v_looks = v_looks + 1, out_woken = out_woken + 1;

@@ -54,7 +54,7 @@ begin
             where h.name = in_name and h.until + 0 < 0 and abs(h.until + in_now) >= 1000000
             limit 100 for update skip locked) l;
         if v_old is not null then
-            delete h from entries(v_old) j
+            delete h from unnest(v_old) j (entry bigint)
                 straight_join queue_semaphore_permit h force index (primary) on h.entry = j.entry and h.name = in_name;
             set out_room = out_room + json_length(v_old);
         end if;

@@ -14,7 +14,7 @@ begin
     declare v_woken bigint;
     declare v_done boolean;
     set in_entries = coalesce(in_entries, '[]');
-    select json_arrayagg(h.name) into v_names from entries(in_entries) j
+    select json_arrayagg(h.name) into v_names from unnest(in_entries) j (entry bigint)
         straight_join queue_semaphore_permit h force index (primary) on h.entry = j.entry;
     set v_names = json_merge_preserve(coalesce(in_names, '[]'), coalesce(v_names, '[]'));
     call _queue_permits_lock(v_names, in_wait, v_locked);
@@ -23,7 +23,7 @@ begin
         coalesce(q.ready_at is not null and q.reserved_at is null, 0), q.entry is not null and q.ready_at is null
         and q.due_at is null and q.reserved_at is null))
     into v_list
-    from entries(in_entries) j left join delayed_queue q force index (primary) on q.entry = j.entry;
+    from unnest(in_entries) j (entry bigint) left join delayed_queue q force index (primary) on q.entry = j.entry;
     if v_list is not null then
         delete h from json_table(v_list, '$[*]'
             columns (entry bigint path '$[0]', held int path '$[1]', ready int path '$[2]')) j
@@ -40,12 +40,13 @@ begin
             select o.name into v_name
             from (
                 select j.name, (select min(w.entry) from queue_semaphore_wait w where w.name = j.name) as entry
-                from names(v_lines) j) o
+                from unnest(v_lines) j (name varchar(100) collate exact)) o
             order by o.entry is null, o.entry limit 1;
         end if;
         call _queue_permits_next(v_name, null, if(json_length(v_lines) > 1, 1, 9223372036854775807), in_now, v_woken);
         if v_woken = 0 or json_length(v_lines) = 1 then
-            select json_arrayagg(j.name) into v_lines from names(v_lines) j where j.name <> v_name;
+            select json_arrayagg(j.name) into v_lines
+            from unnest(v_lines) j (name varchar(100) collate exact) where j.name <> v_name;
         end if;
     end while;
 end;

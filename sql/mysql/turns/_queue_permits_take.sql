@@ -49,8 +49,8 @@ permits: begin
     end each;
     if json_length(v_all) > 0 then
         call _queue_permits_lock(v_all, in_first, v_locked);
-        delete h from entries(in_entries) j
-            straight_join names(v_locked) n
+        delete h from unnest(in_entries) j (entry bigint)
+            straight_join unnest(v_locked) n (name varchar(100) collate exact)
             straight_join queue_semaphore_permit h force index (primary) on h.entry = j.entry and h.name = n.name;
     end if;
     for each c into v_entry, v_names, v_held do
@@ -60,7 +60,7 @@ permits: begin
         end if;
         if v_lacks is null then
             insert into queue_semaphore_permit (entry, name, until)
-            select v_entry, s.name, in_until from names(coalesce(v_names, '[]')) j
+            select v_entry, s.name, in_until from unnest(coalesce(v_names, '[]')) j (name varchar(100) collate exact)
                 straight_join queue_semaphore s force index (primary) on s.name = j.name;
             set out_entries = json_array_append(coalesce(out_entries, '[]'), '$', v_entry + 0),
                 out_number = out_number + 1;

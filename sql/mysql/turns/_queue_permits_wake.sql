@@ -24,7 +24,7 @@ begin
             (select 1 from queue_semaphore_permit e force index (queue_semaphore_permit_name)
                 where e.name = s.name and e.until between 0 and in_now limit 1) is not null as expired
         from (
-            select distinct n.name from names(in_names) n limit 1000000000) j
+            select distinct n.name from unnest(in_names) n (name varchar(100) collate exact) limit 1000000000) j
             left join queue_semaphore s force index (primary) on s.name = j.name
         where (s.name is null or json_contains(in_locked, json_quote(j.name)))
             and (not @pyqueue_own or (select 1 from queue_semaphore_wait w

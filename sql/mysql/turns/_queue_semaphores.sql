@@ -23,11 +23,13 @@ names: begin
         call _queue_fail('PQ002', 'semaphores', out_names,
             'must be an array of 1 to 8 different names of 1 to 100 characters');
     end if;
-    select json_arrayagg(o.name) into out_names from (select n.name from names(out_names) n order by n.name limit 8) o;
+    select json_arrayagg(o.name) into out_names
+    from (select n.name from unnest(out_names) n (name varchar(100) collate exact) order by n.name limit 8) o;
     if coalesce(json_type(json_extract(in_options, '$.order_key')), 'NULL') <> 'NULL' then
         call _queue_fail('PQ002', 'semaphores', out_names, 'can''t be together with an order_key');
     end if;
-    select min(n.name) into v_missing from names(out_names) n left join queue_semaphore s on s.name = n.name
+    select min(n.name) into v_missing
+    from unnest(out_names) n (name varchar(100) collate exact) left join queue_semaphore s on s.name = n.name
     where s.name is null;
     if v_missing is not null then
         call _queue_fail('PQ002', 'semaphores', v_missing, 'must be there: queue_semaphore makes it');

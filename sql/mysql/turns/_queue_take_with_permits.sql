@@ -29,9 +29,9 @@ begin
             select json_arrayagg(n.entry) into v_entries
             from (
                 select j.entry
-                from entries(coalesce(v_entries, '[]')) with ordinality j
-                    left join entries(coalesce(out_entries, '[]')) o on o.entry = j.entry
-                    left join entries(v_passed) p on p.entry = j.entry
+                from unnest(coalesce(v_entries, '[]')) j (place for ordinality, entry bigint)
+                    left join unnest(coalesce(out_entries, '[]')) o (entry bigint) on o.entry = j.entry
+                    left join unnest(v_passed) p (entry bigint) on p.entry = j.entry
                 where o.entry is null and p.entry is null order by j.place limit v_left) n;
         end if;
         if v_ends > 0 then -- those that name semaphores are among them

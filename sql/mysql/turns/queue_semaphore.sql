@@ -54,7 +54,7 @@ begin
                     select h.entry from queue_semaphore_permit h force index (queue_semaphore_permit_name)
                     where h.name = in_name and h.until + 0 < 0
                     order by h.until, h.entry desc limit v_more for update) l;
-                delete h from entries(coalesce(v_over, '[]')) j
+                delete h from unnest(coalesce(v_over, '[]')) j (entry bigint)
                     straight_join queue_semaphore_permit h force index (primary) on h.entry = j.entry
                         and h.name = in_name;
             end if;

@@ -17,6 +17,6 @@ begin
             char(0 using utf8mb4)), v_place = v_place + 1;
     end while;
     select json_arrayagg(k.name) into v_sorted
-    from (select distinct j.name from names(v_kinds) j order by j.name limit 100) k;
+    from (select distinct j.name from unnest(v_kinds) j (name varchar(100) collate exact) order by j.name limit 100) k;
     set out_lock = concat('pyqueue.wait.', left(sha2(concat(database(), '.', v_sorted), 256), 40));
 end;
