@@ -18,15 +18,14 @@ begin
         elseif v_type = 'OBJECT' and json_length(in_options) > 0 then
             -- a name that no path finds is one that MariaDB keeps as it is spelt, with escapes
             select min(o.name) into v_unknown
-            from json_table(json_keys(in_options), '$[*]' columns (name text collate exact path '$')) o
+            from unnest(json_keys(in_options)) o (name text collate exact)
             where not find_in_set(o.name, in_allowed collate exact)
                 or not json_contains_path(in_options, 'one', concat('$.', o.name));
             if v_unknown is not null then
                 select group_concat(a.name order by left(a.name, 4) <> left(v_unknown, 4),
                     left(a.name, 1) <> left(v_unknown, 1), a.place separator ', ')
-                into v_allowed
-                from json_table(concat('["', replace(in_allowed, ',', '","'), '"]'), '$[*]'
-                    columns (place for ordinality, name varchar(100) character set utf8mb4 path '$')) a;
+                into v_allowed from unnest(concat('["', replace(in_allowed, ',', '","'), '"]')) a (place for ordinality,
+                    name varchar(100));
                 call _queue_fail('PQ002', in_name, v_unknown,
                     concat('unknown, allowed are ', coalesce(nullif(v_allowed, ''), 'none')));
             elseif json_length(in_options) <> json_length(json_keys(in_options)) then

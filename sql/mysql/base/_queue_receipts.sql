@@ -19,7 +19,7 @@ begin
     end if;
     set out_number = json_length(in_receipts);
     select substr(min(concat(lpad(r.n, 5, '0'), coalesce(r.receipt, 'null'))), 6) into v_bad
-    from json_table(in_receipts, '$[*]' columns (n for ordinality, receipt longtext character set utf8mb4 path '$')) r
+    from unnest(in_receipts) r (n for ordinality, receipt longtext)
     where r.receipt is null or not r.receipt collate utf8mb4_bin regexp '^[0-9]{1,19}-[0-9a-f]{32}\\z'
         or lpad(r.receipt, 52, '0') >= '9223372036854775808';
     if v_bad is not null then
@@ -29,7 +29,6 @@ begin
     from (
         select cast(left(r.receipt, char_length(r.receipt) - 33) as signed) as entry, right(r.receipt, 32) as secret,
             min(r.n) as n
-        from json_table(in_receipts, '$[*]'
-            columns (n for ordinality, receipt varchar(60) character set utf8mb4 path '$')) r
+        from unnest(in_receipts) r (n for ordinality, receipt varchar(60))
         group by 1, 2 order by 1 limit 10000) s; -- without a limit MySQL leaves out the order
 end;

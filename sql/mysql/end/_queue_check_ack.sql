@@ -6,16 +6,16 @@ Errors: PQ001, PQ002, PQ003.'
 begin
     declare v_to longtext collate exact;
     call _queue_check_options(in_options, 'result,to,payload', 'options');
-    if json_contains_path(in_options, 'one', '$.result') then
+    if in_options ? 'result' then
         call _queue_check_payload(json_extract(in_options, '$.result'), 'result');
         if json_depth(json_extract(in_options, '$.result')) > 28 then
             call _queue_fail('PQ003', 'result', json_extract(in_options, '$.result'), 'must be at most 28 levels deep');
         end if;
     end if;
-    if json_contains_path(in_options, 'one', '$.payload') then
+    if in_options ? 'payload' then
         call _queue_check_payload(json_extract(in_options, '$.payload'), 'payload');
     end if;
-    if json_contains_path(in_options, 'one', '$.to') then
+    if in_options ? 'to' then
         call _queue_text(in_options, 'to', v_to);
         if v_to is not null then
             call _queue_check_kind(v_to, 95, 'to');

@@ -13,7 +13,7 @@ begin
         call _queue_text(in_options, 'error', v_text);
         call _queue_boolean(in_options, 'final', v_flag);
         call _queue_boolean(in_options, 'count', v_flag);
-        if json_contains_path(in_options, 'one', '$.payload') then
+        if in_options ? 'payload' then
             call _queue_check_payload(json_extract(in_options, '$.payload'), 'payload');
         end if;
     end if;

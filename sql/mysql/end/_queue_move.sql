@@ -29,7 +29,7 @@ move: begin
         leave move;
     end if;
     call _queue_end(in_entry, 'moved', in_to_kind, in_now);
-    if json_contains_path(in_options, 'one', '$.payload') then
+    if in_options ? 'payload' then
         set v_payload = json_extract(in_options, '$.payload'), v_bytes = null;
     end if;
     select k.payload_shape, k.draining and in_to_kind <> v_kind into v_shape, v_draining
@@ -45,13 +45,13 @@ move: begin
     if json_value(in_options, '$.priority') is not null then
         set v_priority = v_other_priority;
     end if;
-    if json_contains_path(in_options, 'one', '$.headers') then
+    if in_options ? 'headers' then
         set v_headers = v_other_headers;
     end if;
-    if json_contains_path(in_options, 'one', '$.key') then
+    if in_options ? 'key' then
         call _queue_text(in_options, 'key', v_other_key);
     end if;
-    if json_contains_path(in_options, 'one', '$.next') then
+    if in_options ? 'next' then
         set v_route = if(json_length(v_route) > 1, json_remove(v_route, '$[0]'), null);
     end if;
     call _queue_put(v_entry, in_to_kind, coalesce(v_other_key, v_key), v_payload, v_bytes, v_headers, v_priority,

@@ -31,22 +31,22 @@ nack: begin
         call _queue_defaults(v_none, v_most, v_backoff, v_factor, v_longest, v_jitter);
     end if;
     if in_options is not null then
-        if json_contains_path(in_options, 'one', '$.count') then
+        if in_options ? 'count' then
             call _queue_boolean(in_options, 'count', v_counts);
         end if;
-        if json_contains_path(in_options, 'one', '$.final') then
+        if in_options ? 'final' then
             call _queue_boolean(in_options, 'final', v_final);
         end if;
-        if json_contains_path(in_options, 'one', '$.error') then
+        if in_options ? 'error' then
             call _queue_text(in_options, 'error', v_error);
         end if;
-        if json_contains_path(in_options, 'one', '$.delay_seconds') then
+        if in_options ? 'delay_seconds' then
             call _queue_number(in_options, 'delay_seconds', 0, 31536000, v_delay);
         end if;
     end if;
     set v_counts = coalesce(v_counts, true);
     insert into queue_count (id, p_kind, nacked) values (uuid_short(), v_kind, 1);
-    if json_contains_path(in_options, 'one', '$.payload') then
+    if in_options ? 'payload' then
         if v_shape is not null then
             call _queue_check_fit(v_shape, json_extract(in_options, '$.payload'), 'payload');
         end if;

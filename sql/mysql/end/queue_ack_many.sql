@@ -15,6 +15,5 @@ begin
     select r.receipt, case substr(v_outcomes, r.place, 1) when 'a' then 'acked' when 'm' then 'moved'
         when 'd' then 'duplicate' else 'lost' end
         as outcome
-    from json_table(in_receipts, '$[*]'
-        columns (place for ordinality, receipt varchar(60) character set utf8mb4 path '$')) r order by r.place;
+    from unnest(in_receipts) r (place for ordinality, receipt varchar(60)) order by r.place;
 end;

@@ -17,9 +17,7 @@ begin
     begin atomic
         declare c cursor for -- dead letters are put in in the order of their keys, as everywhere
             select q.entry, q.secret, r.place
-            from json_table(v_list, '$[*]'
-                columns (entry bigint path '$[0]', secret char(32) character set utf8mb4 path '$[1]',
-                place int path '$[2]')) r
+            from unnest(v_list) r (entry bigint, secret char(32), place int)
                 straight_join delayed_queue q force index (primary) on q.entry = r.entry and q.secret = unhex(r.secret)
             order by q.p_key, q.p_kind for update /*!80000 of q */;
         call queue_now(v_now);
@@ -34,6 +32,5 @@ begin
     end atomic;
     select r.receipt, case substr(v_outcomes, r.place, 1) when 'r' then 'retry' when 'd' then 'dead'
         else 'lost' end as outcome
-    from json_table(in_receipts, '$[*]'
-        columns (place for ordinality, receipt varchar(60) character set utf8mb4 path '$')) r order by r.place;
+    from unnest(in_receipts) r (place for ordinality, receipt varchar(60)) order by r.place;
 end;

@@ -12,7 +12,7 @@ begin
     declare v_name, v_found varchar(100) collate exact;
     declare v_finished_at bigint;
     declare c cursor for
-        select distinct j.name from json_table(in_list, '$[*]' columns (name varchar(100) collate exact path '$[2]')) j
+        select distinct j.name from unnest(in_list) j (entry bigint, event varchar(20), name varchar(100) collate exact)
         where j.name is not null order by j.name;
     declare continue handler for not found begin end;
     for each c into v_name do
@@ -27,11 +27,10 @@ begin
     end each;
     insert into queue_group_member (member, group_name, stripe, p_kind, p_key, entry)
     select q.entry, j.name, (q.entry >> 8) mod 32, q.p_kind, q.p_key, q.entry
-    from json_table(in_list, '$[*]' columns (entry bigint path '$[0]', name varchar(100) collate exact path '$[2]')) j
+    from unnest(in_list) j (entry bigint, event varchar(20), name varchar(100) collate exact)
         straight_join delayed_queue q force index (primary) on q.entry = j.entry
     where j.name is not null;
-    update json_table(in_list, '$[*]' columns (entry bigint path '$[0]',
-        name varchar(100) collate exact path '$[2]')) j
+    update unnest(in_list) j (entry bigint, event varchar(20), name varchar(100) collate exact)
         straight_join delayed_queue q force index (primary) on q.entry = j.entry
     set q.member = q.entry
     where j.name is not null;

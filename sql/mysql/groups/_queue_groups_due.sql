@@ -43,12 +43,11 @@ begin
             select json_arrayagg(l.writer) into v_notes
             from (
                 select d.writer
-                from json_table(v_notes, '$[*]' columns (writer bigint path '$[0]', id bigint path '$[1]')) j
-                    straight_join queue_group_due d force index (primary)
+                from unnest(v_notes) j (writer bigint, id bigint) straight_join queue_group_due d force index (primary)
                     on d.group_name = v_group and d.writer = j.writer and d.id = j.id
                 where @pyqueue_own or v_there = 0 or v_finished_at is not null or d.writer <> connection_id()
                 limit 1000000000 for update /*!80000 of d */ skip locked) l;
-            delete d from json_table(coalesce(v_notes, '[]'), '$[*]' columns (writer bigint path '$')) j
+            delete d from unnest(coalesce(v_notes, '[]')) j (writer bigint)
                 straight_join queue_group_due d force index (primary) on d.group_name = v_group and d.writer = j.writer;
             set out_looked = out_looked + coalesce(json_length(v_notes), 0), v_rounds = v_rounds + 1;
         end if;

@@ -16,7 +16,7 @@ begin
         select distinct d.group_name
         from (
             select distinct m.group_name, m.stripe
-            from json_table(in_members, '$[*]' columns (member bigint path '$')) j
+            from unnest(in_members) j (member bigint)
                 straight_join queue_group_member m force index (primary) on m.member = j.member) d
         where in_outcome = 'dead' or (
             select o.member from queue_group_member o force index (queue_group_member_open)
@@ -24,21 +24,20 @@ begin
         order by d.group_name;
     declare n cursor for
         select distinct m.group_name
-        from json_table(in_members, '$[*]' columns (member bigint path '$')) j
+        from unnest(in_members) j (member bigint)
             straight_join queue_group_member m force index (primary) on m.member = j.member
         where not @pyqueue_own;
     select json_arrayagg(json_array(d.stripe, d.group_name)) into v_stripes
     from (
         select distinct m.stripe, m.group_name
-        from json_table(in_members, '$[*]' columns (member bigint path '$')) j
+        from unnest(in_members) j (member bigint)
             straight_join queue_group_member m force index (primary) on m.member = j.member and m.done_at is null
         order by m.stripe, m.group_name limit 1000000000) d;
     -- written to, because another node of a cluster doesn't see what is only locked
-    update json_table(coalesce(v_stripes, '[]'), '$[*]' columns (stripe smallint path '$[0]',
-            group_name varchar(100) collate exact path '$[1]')) j
+    update unnest(coalesce(v_stripes, '[]')) j (stripe smallint, group_name varchar(100) collate exact)
         straight_join queue_group_stripe s force index (primary) on s.group_name = j.group_name and s.stripe = j.stripe
     set s.turn = s.turn + 1;
-    update json_table(in_members, '$[*]' columns (member bigint path '$')) j
+    update unnest(in_members) j (member bigint)
         straight_join queue_group_member m force index (primary) on m.member = j.member and m.done_at is null
     set m.done_at = in_now, m.outcome = in_outcome, m.result = in_result,
         m.error = if(in_outcome = 'dead', m.error, null);

@@ -31,7 +31,7 @@ begin
             select json_arrayagg(o.member), count(*) into v_gone, v_rows
             from (select m.member from queue_group_member m force index (queue_group_member_group)
                 where m.group_name = v_name limit v_left) o;
-            delete m from json_table(coalesce(v_gone, '[]'), '$[*]' columns (member bigint path '$')) j
+            delete m from unnest(coalesce(v_gone, '[]')) j (member bigint)
                 straight_join queue_group_member m force index (primary) on m.member = j.member;
             set out_pruned = out_pruned + v_rows;
             if v_rows < v_left then

@@ -16,8 +16,7 @@ begin
     declare continue handler for not found begin end;
     if v_user <> v_owner then
         select k.p_kind, k.roles into v_kind, v_roles
-        from json_table(in_kinds, '$[*]' columns (p_kind varchar(100) collate exact path '$')) j
-            straight_join queue_kind k on k.p_kind = j.p_kind
+        from unnest(in_kinds) j (p_kind varchar(100) collate exact) straight_join queue_kind k on k.p_kind = j.p_kind
         where k.roles is not null and not json_contains(k.roles, json_quote(v_user))
         order by k.p_kind limit 1;
     end if;

@@ -20,7 +20,7 @@ begin
             and (select o.p_kind from queue_kind o where o.dead_letter_kind = k.p_kind limit 1) is null
         order by k.p_kind;
     declare m cursor for
-        select j.entry from json_table(v_entries, '$[*]' columns (entry bigint path '$')) j order by j.entry;
+        select j.entry from unnest(v_entries) j (entry bigint) order by j.entry;
     declare continue handler for not found begin end;
     set out_gone = 0;
     kinds: for each c into v_kind, v_since do

@@ -16,7 +16,7 @@ begin
             where u.p_kind = in_kind and u.used_at <= in_now - in_expires * 1000000
             order by u.used_at limit 100 for update skip locked) o;
         if v_old is not null then
-            delete u from json_table(v_old, '$[*]' columns (id bigint unsigned path '$')) j
+            delete u from unnest(v_old) j (id bigint unsigned)
                 straight_join queue_use u force index (primary) on u.id = j.id;
         end if;
     end if;

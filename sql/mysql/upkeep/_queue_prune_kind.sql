@@ -22,7 +22,7 @@ begin
         where h.p_kind = in_kind and h.finished_at <= v_since
             order by h.finished_at, h.entry limit in_max for update skip locked) o;
     if v_found is not null then
-        delete h from json_table(v_found, '$[*]' columns (finished_at bigint path '$[0]', entry bigint path '$[1]')) j
+        delete h from unnest(v_found) j (finished_at bigint, entry bigint)
             straight_join queue_history h force index (primary) on h.p_kind = in_kind and h.finished_at = j.finished_at
                 and h.entry = j.entry;
     end if;
@@ -36,7 +36,7 @@ begin
             straight_join queue_dedup d force index (primary) on d.p_kind = in_kind and d.p_key = j.p_key
         where d.ended_at <= v_since for update /*!80000 of d */ skip locked) o;
     if v_found is not null then
-        delete d from json_table(v_found, '$[*]' columns (p_key varchar(200) collate exact path '$')) j
+        delete d from unnest(v_found) j (p_key varchar(200) collate exact)
             straight_join queue_dedup d force index (primary) on d.p_kind = in_kind and d.p_key = j.p_key;
         set out_pruned = out_pruned + json_length(v_found);
     end if;

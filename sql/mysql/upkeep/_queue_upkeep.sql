@@ -19,9 +19,7 @@ begin
     -- timeout of their heartbeat to come back, so a session that is new here doesn't reap.
     if @pyqueue_reap <= in_now then
         select min(@pyqueue_reap + w.timeout_seconds * 1000000 <= in_now) into v_late from queue_worker w
-        where not w.worker <=> in_worker and if(w.session_lock is null,
-            w.heartbeat_at + w.timeout_seconds * 1000000 <= in_now,
-            coalesce(is_used_lock(w.session_lock), 0) <> w.session_id);
+        where not w.worker <=> in_worker and not _queue_is_alive(w, in_now);
         if v_late then
             call _queue_reap(in_now, 100, in_worker, v_reaped);
         end if;

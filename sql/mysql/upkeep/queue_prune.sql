@@ -58,8 +58,7 @@ begin
         select json_arrayagg(json_array(o.epoch, o.id)) into v_old
         from (select e.epoch, e.id from queue_epoch e where e.epoch < v_before
             order by e.epoch, e.id limit 1000 for update skip locked) o;
-        delete e from json_table(coalesce(v_old, '[]'), '$[*]'
-            columns (epoch bigint path '$[0]', id bigint path '$[1]')) j
+        delete e from unnest(coalesce(v_old, '[]')) j (epoch bigint, id bigint)
             straight_join queue_epoch e force index (primary) on e.epoch = j.epoch and e.id = j.id;
     end atomic;
     select v_pruned as pruned;

@@ -26,11 +26,10 @@ begin
         select w.worker from queue_worker w
         where w.server_run not in (0, v_run)
             and (w.session_lock is not null or w.heartbeat_at + w.timeout_seconds * 1000000 <= in_now)
-            or if(w.reconnect_seconds > 0 and w.session_lock is not null,
-                coalesce(is_used_lock(w.session_lock), 0) <> w.session_id, false)
+            or if(w.reconnect_seconds > 0 and w.session_lock is not null, not _queue_is_alive(w, in_now), false)
         for update skip locked) o;
     if v_away is not null then
-        update json_table(v_away, '$[*]' columns (worker varchar(200) collate exact path '$')) j
+        update unnest(v_away) j (worker varchar(200) collate exact)
             straight_join queue_worker w force index (primary) on w.worker = j.worker
         set w.heartbeat_at = in_now
             - if(w.server_run in (0, v_run), greatest(w.timeout_seconds - w.reconnect_seconds, 0) * 1000000, 0),
@@ -40,17 +39,14 @@ begin
         set v_next = null, v_worker = null, v_kinds = null;
         select w.worker into v_next from queue_worker w
         where w.worker > v_last and not w.worker <=> in_spared and w.server_run in (0, v_run)
-            and if(w.session_lock is null, w.heartbeat_at + w.timeout_seconds * 1000000 <= in_now,
-                coalesce(is_used_lock(w.session_lock), 0) <> w.session_id)
+            and not _queue_is_alive(w, in_now)
         order by w.worker limit 1;
         if v_next is null or v_left <= 0 then
             leave workers;
         end if;
         -- by now it may be back, or another may have freed what it held
         select w.worker, w.kinds into v_worker, v_kinds from queue_worker w
-        where w.worker = v_next and w.server_run in (0, v_run)
-            and if(w.session_lock is null, w.heartbeat_at + w.timeout_seconds * 1000000 <= in_now,
-                coalesce(is_used_lock(w.session_lock), 0) <> w.session_id)
+        where w.worker = v_next and w.server_run in (0, v_run) and not _queue_is_alive(w, in_now)
         for update skip locked;
         if v_worker is not null then
             call _queue_release_worker(v_worker, v_kinds, in_now, v_left, v_freed, v_done);

@@ -18,7 +18,7 @@ begin
     declare v_none decimal(30,6);
     declare v_error longtext character set utf8mb4 default concat('worker ', in_worker, ' is gone');
     declare c cursor for -- dead letters are put in in the order of their keys, as everywhere
-        select q.entry from json_table(v_list, '$[*]' columns (entry bigint path '$')) j
+        select q.entry from unnest(v_list) j (entry bigint)
             straight_join delayed_queue q force index (primary) on q.entry = j.entry
         order by q.p_key, q.p_kind;
     if in_kinds is null then
@@ -36,13 +36,13 @@ begin
         set v_left = in_max - coalesce(json_length(v_list), 0);
     end while;
     select count(distinct j.entry) into v_left
-    from json_table(coalesce(v_list, '[]'), '$[*]' columns (entry bigint path '$')) j;
+    from unnest(coalesce(v_list, '[]')) j (entry bigint);
     -- what was read may have changed since
     select json_arrayagg(l.entry), count(*) into v_list, out_freed
     from (
         select q.entry
         from (select distinct j.entry
-            from json_table(coalesce(v_list, '[]'), '$[*]' columns (entry bigint path '$')) j) d
+            from unnest(coalesce(v_list, '[]')) j (entry bigint)) d
             straight_join delayed_queue q force index (primary) on q.entry = d.entry
         where q.reserved_by = in_worker and q.scheduled_at > in_now
         order by d.entry limit 1000000000 for update /*!80000 of q */ skip locked) l;
@@ -50,8 +50,7 @@ begin
     if out_freed > 0 then
         insert into queue_count (id, p_kind, expired)
         select uuid_short(), q.p_kind, count(*)
-        from json_table(v_list, '$[*]' columns (entry bigint path '$')) j
-            straight_join delayed_queue q force index (primary) on q.entry = j.entry
+        from unnest(v_list) j (entry bigint) straight_join delayed_queue q force index (primary) on q.entry = j.entry
         group by q.p_kind;
         for each c into v_entry do
             select q.p_kind, q.attempts, q.max_attempts, q.pending, q.errors, q.semaphores

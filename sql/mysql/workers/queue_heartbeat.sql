@@ -55,9 +55,7 @@ begin
         call _queue_groups_due(v_now, v_looked);
         call _queue_boolean(in_options, 'upkeep', v_upkeep);
         call _queue_server_run(v_run);
-        select if(w.server_run in (0, v_run)
-            and if(w.session_lock is null, w.heartbeat_at + w.timeout_seconds * 1000000 <= v_now,
-                coalesce(is_used_lock(w.session_lock), 0) <> w.session_id), null, w.started_at)
+        select if(w.server_run in (0, v_run) and not _queue_is_alive(w, v_now), null, w.started_at)
         into v_started from queue_worker w where w.worker = in_worker for update;
         set v_alive = not coalesce(v_stop, false), v_reaps = false, v_started = coalesce(v_started, v_now);
         if v_alive and v_session then
@@ -82,19 +80,16 @@ begin
                 session_id, reconnect_seconds, upkeep, server_run)
             values (in_worker, v_kinds, v_info, v_started, v_now, v_timeout, v_lock,
                 if(v_lock is null, null, connection_id()), v_reconnect, v_upkeep, v_run)
-            on duplicate key update kinds = if(json_contains_path(in_options, 'one', '$.kinds'), v_kinds, kinds),
-                info = if(json_contains_path(in_options, 'one', '$.info'), v_info, info),
-                timeout_seconds = if(json_contains_path(in_options, 'one', '$.timeout_seconds'), v_timeout,
-                timeout_seconds), reconnect_seconds = if(json_contains_path(in_options, 'one', '$.reconnect_seconds'),
-                v_reconnect, reconnect_seconds), upkeep = if(json_contains_path(in_options, 'one', '$.upkeep'),
-                v_upkeep, upkeep), started_at = v_started, heartbeat_at = v_now, session_lock = v_lock,
-                session_id = if(v_lock is null, null, connection_id()), server_run = v_run;
+            on duplicate key update kinds = if(in_options ? 'kinds', v_kinds, kinds),
+                info = if(in_options ? 'info', v_info, info),
+                timeout_seconds = if(in_options ? 'timeout_seconds', v_timeout, timeout_seconds),
+                reconnect_seconds = if(in_options ? 'reconnect_seconds', v_reconnect, reconnect_seconds),
+                upkeep = if(in_options ? 'upkeep', v_upkeep, upkeep), started_at = v_started, heartbeat_at = v_now,
+                session_lock = v_lock, session_id = if(v_lock is null, null, connection_id()), server_run = v_run;
             select if(v_lock is null, v_now + w.timeout_seconds * 1000000, null), w.upkeep and not exists (
                 select 1 from queue_worker o
                 where o.upkeep and (o.started_at < v_started or o.started_at = v_started and o.worker < in_worker)
-                    and if(o.session_lock is null, o.heartbeat_at + o.timeout_seconds * 1000000 > v_now,
-                        is_used_lock(o.session_lock) <=> o.session_id)
-                limit 1 offset 1)
+                    and _queue_is_alive(o, v_now) limit 1 offset 1)
             into v_expires, v_reaps from queue_worker w where w.worker = in_worker;
         else
             delete w from queue_worker w where w.worker = in_worker;

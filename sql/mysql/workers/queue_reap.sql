@@ -26,7 +26,6 @@ begin
         call _queue_permits_sweep(v_now);
     end atomic;
     select r.worker, r.freed
-    from json_table(v_reaped, '$[*]'
-        columns (place for ordinality, worker varchar(200) collate exact path '$[0]', freed bigint path '$[1]')) r
+    from unnest(v_reaped) r (place for ordinality, worker varchar(200) collate exact, freed bigint)
     order by r.place;
 end;

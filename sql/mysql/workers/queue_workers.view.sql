@@ -15,9 +15,7 @@ select w.worker, w.kinds, w.info,
     timestamp '1970-01-01 00:00:00.000000' + interval w.started_at microsecond as started_at,
     timestamp '1970-01-01 00:00:00.000000' + interval w.heartbeat_at microsecond as heartbeat_at,
     w.timeout_seconds, w.session_lock is not null as by_session,
-    if(w.session_lock is null, w.heartbeat_at + w.timeout_seconds * 1000000 > n.now,
-        coalesce(is_used_lock(w.session_lock), 0) = w.session_id) as alive,
-    coalesce(h.reserved, 0) as reserved
+    _queue_is_alive(w, n.now) as alive, coalesce(h.reserved, 0) as reserved
 from queue_worker w
     cross join (select timestampdiff(microsecond, '1970-01-01 00:00:00', utc_timestamp(6)) as now) n
     left join (

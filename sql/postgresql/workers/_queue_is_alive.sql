@@ -15,4 +15,4 @@ to take it, and looks for it.
 in_worker: its row. in_now: the time of the call.
 Result: true or false; NULL where there is no row.
 Locks: a shared advisory lock, for an instant; it never waits.
-differs: on MariaDB and MySQL it is one expression with is_used_lock().$$;
+differs: on MariaDB and MySQL it is one expression, which tools/expand_mysql.py writes out.$$;
