@@ -139,8 +139,8 @@ source end/_queue_bury.sql
 source end/_queue_nack.sql
 source end/_queue_lock_moves.sql
 source end/_queue_move.sql
+source end/_queue_move_many.sql
 source end/_queue_check_ack.sql
-source end/_queue_ack_each.sql
 source end/_queue_ack.sql
 source end/_queue_ack_many.sql
 source end/_queue_end_many.sql

@@ -40,7 +40,7 @@ revoke all on sequence queue_event_0, queue_event_1, queue_event_2, queue_event_
     queue_event_6, queue_event_7, queue_event_8, queue_event_9, queue_event_10, queue_event_11,
     queue_event_12, queue_event_13, queue_event_14, queue_event_15, queue_secret from public;
 revoke all on function
-    _queue_ack_each(bigint[], bytea[], jsonb, bigint),
+    _queue_ack_many(bigint[], bytea[], jsonb, bigint),
     _queue_add_error(jsonb, bigint, integer, text, text),
     _queue_add_keys(jsonb, bigint),
     _queue_advance(text[], text[], bigint, bigint[]),

@@ -138,7 +138,7 @@ set client_encoding = 'UTF8';
 \ir end/_queue_move.sql
 \ir end/_queue_move_many.sql
 \ir end/_queue_check_ack.sql
-\ir end/_queue_ack_each.sql
+\ir end/_queue_ack_many.sql
 \ir end/queue_ack.sql
 \ir end/queue_ack_many.sql
 \ir end/queue_nack.sql

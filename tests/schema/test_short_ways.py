@@ -37,7 +37,7 @@ def blocked_by(url: str, who: psycopg.Connection[Any]) -> list[int]:
 
 def goes_the_long_way(conn: psycopg.Connection[Any], receipts: list[str]) -> bool:
     calls: LiteralString = (
-        "select coalesce(sum(calls), 0) from pg_stat_xact_user_functions where funcname = '_queue_ack_each'"
+        "select coalesce(sum(calls), 0) from pg_stat_xact_user_functions where funcname = '_queue_ack_many'"
     )
     with conn.transaction():
         conn.execute("set local track_functions = 'pl'")

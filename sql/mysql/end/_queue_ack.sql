@@ -1,4 +1,4 @@
--- calls: _queue_ack_each, _queue_advance, _queue_check_ack, _queue_permits_note, _queue_receipt, queue_now
+-- calls: _queue_advance, _queue_check_ack, _queue_move_many, _queue_permits_note, _queue_receipt, queue_now
 -- changes: delayed_queue, queue_count
 create procedure _queue_ack(in in_receipt text character set utf8mb4, in in_options longtext character set utf8mb4,
     out out_outcome varchar(10) character set utf8mb4)
@@ -42,7 +42,7 @@ begin
     end if;
     if out_outcome = 'lost' then -- or something to keep, or a snapshot that is old
         call queue_now(v_now);
-        call _queue_ack_each(json_array(json_array(v_entry + 0, lower(hex(v_secret)), 1)), in_options, v_now, 1,
+        call _queue_move_many(json_array(json_array(v_entry + 0, lower(hex(v_secret)), 1)), 1, null, in_options, v_now,
             v_outcomes);
         set out_outcome = case v_outcomes when 'a' then 'acked' when 'm' then 'moved' when 'd' then 'duplicate'
             else 'lost' end;

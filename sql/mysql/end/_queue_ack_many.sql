@@ -1,16 +1,17 @@
--- calls: _queue_ack_each, _queue_check_ack, _queue_end_many, _queue_receipts, queue_now
+-- calls: _queue_check_ack, _queue_end_many, _queue_move_many, _queue_receipts, queue_now
 create procedure _queue_ack_many(in in_receipts longtext character set utf8mb4,
     in in_options longtext character set utf8mb4, out out_outcomes longtext character set ascii)
     comment 'queue_ack_many without its transaction.
 in_receipts, in_options, and the errors: those of queue_ack_many. out_outcomes: a letter a receipt, in their order: a
 for acked, m for moved, d for duplicate, l for lost.
-differs: on PostgreSQL queue_ack_many is called itself: a function needs no transaction of its own.'
+differs: on PostgreSQL it is the long way alone; queue_ack_many is called itself, for a function needs no transaction of
+its own.'
 begin
     declare v_now bigint;
     declare v_number, v_place, v_held int;
     declare v_keeps, v_each boolean default false;
     declare v_list, v_entries, v_places longtext character set utf8mb4;
-    declare c cursor for select j.place from json_table(v_places, '$[*]' columns (place int path '$')) j;
+    declare c cursor for select j.place from unnest(v_places) j (place int);
     call _queue_receipts(in_receipts, v_list, v_number);
     if in_options is not null then
         call _queue_check_ack(in_options);
@@ -24,13 +25,11 @@ begin
         select q.entry, r.place, q.route is not null or q.member is not null as routed, q.pending is not null
             or (select k.history_seconds > 0 or k.dedup_seconds > 0 or k.log_seconds > 0 from queue_kind k
                 where k.p_kind = q.p_kind) as keeps
-        from json_table(v_list, '$[*]'
-            columns (entry bigint path '$[0]', secret char(32) character set utf8mb4 path '$[1]',
-            place int path '$[2]')) r
+        from unnest(v_list) r (entry bigint, secret char(32), place int)
             straight_join delayed_queue q force index (primary) on q.entry = r.entry and q.secret = unhex(r.secret)
         order by r.entry for update /*!80000 of q */) d;
     if v_each or in_options is not null then
-        call _queue_ack_each(v_list, in_options, v_now, v_number, out_outcomes);
+        call _queue_move_many(v_list, v_number, null, in_options, v_now, out_outcomes);
     elseif v_entries is not null then
         call _queue_end_many(v_entries, v_keeps, 'acked', v_now);
         if v_held = v_number then -- the most frequent call, without a loop

@@ -1,27 +1,26 @@
 -- calls: _queue_lock
 create procedure _queue_lock_moves(in in_list longtext character set utf8mb4,
-    in in_moves longtext character set utf8mb4)
+    in in_moves longtext character set utf8mb4, in in_to text collate exact)
     comment 'Locks what moves need, sources and the messages that have the keys of the targets, in the order of their
 entries, so that moves in opposite directions don''t deadlock.
 in_list: their receipts, as _queue_receipts answers them. in_moves: the moves, as in queue_move_many; their places are
-those of the list.
+those of the list. NULL: all go to in_to; where that is NULL, too, each goes on along its route.
 Locks: as said.
-differs: it locks only; the cursor of queue_move_many has the order in which the moves are made.'
+differs: it locks only; the cursor of _queue_move_many has the order in which the moves are made.'
 begin
     declare v_targets longtext character set utf8mb4;
     -- keys of an entry never change: a plain read will do
     select json_arrayagg(json_array(t.entry)) into v_targets
-    from json_table(in_list, '$[*]'
-        columns (entry bigint path '$[0]', secret char(32) character set utf8mb4 path '$[1]',
-            place int path '$[2]')) r
+    from unnest(in_list) r (entry bigint, secret char(32), place int)
         straight_join delayed_queue s force index (primary) on s.entry = r.entry and s.secret = unhex(r.secret)
-        straight_join (
+        left join (
             select m.place, m.to_kind, m.p_key
             from json_table(in_moves, '$[*]'
                 columns (place for ordinality, to_kind varchar(100) character set utf8mb4 path '$.to_kind',
                 p_key varchar(200) character set utf8mb4 path '$.key')) m limit 10000) m on m.place = r.place
-        straight_join delayed_queue t force index (delayed_queue_key)
-            on t.p_kind = m.to_kind and t.p_key = coalesce(m.p_key, s.p_key);
+        straight_join delayed_queue t force index (delayed_queue_key) on t.p_key = coalesce(m.p_key, s.p_key)
+            and t.p_kind = coalesce(m.to_kind, in_to, if(s.source_kind is null,
+                convert(json_value(s.route, '$[0]') using utf8mb4) collate exact, null));
     if json_length(in_list) > 1 or v_targets is not null then
         call _queue_lock(json_merge_preserve(in_list, coalesce(v_targets, '[]')));
     end if;

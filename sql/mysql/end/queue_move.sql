@@ -1,4 +1,5 @@
--- calls: _queue_check_move, _queue_check_roles, _queue_lock, _queue_move, _queue_receipt, _queue_text, queue_now
+-- calls: _queue_check_move, _queue_check_roles, _queue_lock_moves, _queue_move, _queue_receipt, _queue_text,
+--     queue_now
 create procedure queue_move(in in_receipt text character set utf8mb4, in in_to_kind text collate exact,
     in in_options longtext character set utf8mb4)
     comment 'Moves a message on to the next kind, atomically: it is in one of the two at every instant.
@@ -21,7 +22,7 @@ PQ003 for payload and headers, PQ004 for a target that is drained, unless it is 
 Locks: the message and the one that has its key in the target, in the order of their entries; its semaphores.
 Where the idea comes from: Keuss''s move-to-queue.'
 begin
-    declare v_now, v_entry, v_target bigint;
+    declare v_now, v_entry bigint;
     declare v_secret binary(16);
     declare v_key text collate exact;
     declare v_outcome varchar(10) character set utf8mb4;
@@ -30,17 +31,11 @@ begin
         call _queue_receipt(in_receipt, v_entry, v_secret);
         call _queue_check_move(in_to_kind, in_options, v_now, '');
         call _queue_check_roles(json_array(in_to_kind));
-        if json_contains_path(in_options, 'one', '$.key') then
+        if in_options ? 'key' then
             call _queue_text(in_options, 'key', v_key);
         end if;
-        -- as _queue_lock_moves, without the lists
-        select min(t.entry) into v_target
-        from delayed_queue s straight_join delayed_queue t force index (delayed_queue_key)
-            on t.p_kind = in_to_kind and t.p_key = coalesce(v_key, s.p_key)
-        where s.entry = v_entry and s.secret = v_secret;
-        if v_target is not null then
-            call _queue_lock(json_array(json_array(v_entry + 0), json_array(v_target + 0)));
-        end if;
+        call _queue_lock_moves(json_array(json_array(v_entry + 0, lower(hex(v_secret)), 1)),
+            json_array(json_object('to_kind', in_to_kind, 'key', v_key)), null);
         call _queue_move(v_entry, v_secret, in_to_kind, in_options, v_now, v_outcome);
     end atomic;
     select in_receipt as receipt, v_outcome as outcome;

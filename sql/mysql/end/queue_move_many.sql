@@ -1,5 +1,5 @@
 -- calls: _queue_check_json, _queue_check_move, _queue_check_options, _queue_check_roles, _queue_fail,
---     _queue_lock_moves, _queue_merge_options, _queue_move, _queue_receipts, queue_now
+--     _queue_merge_options, _queue_move_many, _queue_receipts, queue_now
 create procedure queue_move_many(in in_moves longtext character set utf8mb4,
     in in_options longtext character set utf8mb4)
     comment 'Moves many messages on, each to a kind of its own: queue_move for each, in one call and one transaction.
@@ -10,40 +10,16 @@ second time.
 Errors: those of queue_move, naming the place as moves[0], moves[1], …; then nothing is moved.
 Locks: as queue_move, all in the order of their entries.'
 begin
-    declare v_now, v_entry bigint;
-    declare v_secret binary(16);
+    declare v_now bigint;
     declare v_number, v_place, v_bad int;
     declare v_to_kind text collate exact;
     declare v_list, v_move, v_options, v_receipts longtext character set utf8mb4;
-    declare v_outcome varchar(10) character set utf8mb4;
     declare v_outcomes longtext character set ascii;
     begin atomic
         declare a cursor for
             select m.to_kind, m.move
             from json_table(in_moves, '$[*]'
                 columns (to_kind text character set utf8mb4 path '$.to_kind', move json path '$')) m;
-        declare c cursor for -- in the order in which keys are put in everywhere
-            select o.entry, o.secret, o.place, o.to_kind, m.move
-            from (
-                select s.entry, s.secret, r.place, k.to_kind, coalesce(k.p_key, s.p_key) as p_key
-                from json_table(v_list, '$[*]'
-                    columns (entry bigint path '$[0]', secret char(32) character set utf8mb4 path '$[1]',
-                        place int path '$[2]')) r
-                    straight_join delayed_queue s force index (primary) on s.entry = r.entry
-                        and s.secret = unhex(r.secret)
-                    straight_join (
-                        select t.place, t.to_kind, t.p_key
-                        from json_table(in_moves, '$[*]' columns (place for ordinality,
-                            to_kind varchar(100) character set utf8mb4 path '$.to_kind',
-                            p_key varchar(200) character set utf8mb4 path '$.key')) t
-                        limit 10000) k on k.place = r.place
-                limit 10000 for update /*!80000 of s */) o
-                -- apart, so that what is sorted is small: MySQL has no memory for long texts in a sort
-                straight_join (
-                    select t.place, t.move
-                    from json_table(in_moves, '$[*]' columns (place for ordinality, move json path '$')) t
-                    limit 10000) m on m.place = o.place
-            order by o.p_key collate exact, o.to_kind collate exact, o.entry;
         call queue_now(v_now);
         if in_moves is null or length(in_moves) < 99 and in_moves regexp '^[[:space:]]*null[[:space:]]*$' then
             set in_moves = '[]';
@@ -52,7 +28,7 @@ begin
         call _queue_check_options(in_options, 'payload,headers,key,delay_seconds,priority,on_duplicate', 'options');
         set v_bad = 0, v_place = 0;
         if json_type(in_moves) = 'ARRAY' then
-            select count(*) into v_bad from json_table(in_moves, '$[*]' columns (move json path '$')) m
+            select count(*) into v_bad from unnest(in_moves) m (move json)
             where coalesce(json_type(m.move), 'NULL') <> 'OBJECT';
         end if;
         if json_type(in_moves) <> 'ARRAY' or v_bad > 0 then
@@ -70,13 +46,7 @@ begin
             set v_place = v_place + 1;
         end each;
         call _queue_check_roles(json_extract(in_moves, '$[*].to_kind'));
-        set v_outcomes = repeat('l', v_number);
-        call _queue_lock_moves(v_list, in_moves);
-        for each c into v_entry, v_secret, v_place, v_to_kind, v_move do
-            call _queue_merge_options(in_options, json_remove(v_move, '$.receipt', '$.to_kind'), v_options);
-            call _queue_move(v_entry, v_secret, v_to_kind, v_options, v_now, v_outcome);
-            set v_outcomes = insert(v_outcomes, v_place, 1, left(v_outcome, 1));
-        end each;
+        call _queue_move_many(v_list, v_number, in_moves, in_options, v_now, v_outcomes);
     end atomic;
     select m.receipt, case substr(v_outcomes, m.place, 1) when 'm' then 'moved' when 'd' then 'duplicate'
         else 'lost' end

@@ -16,7 +16,6 @@ begin
         select from unnest(in_entries) e (entry) join delayed_queue s on s.entry between e.entry and e.entry
             where s.order_key is not null) then
         v_targets := v_targets || array( -- who is first where they go
-
             select t.entry
             from unnest(in_entries, in_to_kinds) m (entry, to_kind)
             join delayed_queue s on s.entry between m.entry and m.entry

@@ -1,4 +1,4 @@
--- calls: _queue_ack_each, _queue_advance, _queue_check_ack, _queue_is_receipt, _queue_receipt, _queue_wake_limited,
+-- calls: _queue_ack_many, _queue_advance, _queue_check_ack, _queue_is_receipt, _queue_receipt, _queue_wake_limited,
 --     queue_now
 -- changes: delayed_queue, queue_count
 create or replace function queue_ack(in_receipt text, in_options jsonb default null, out receipt text, out outcome text)
@@ -35,7 +35,7 @@ begin
         end if;
     else
         v_receipt := _queue_receipt(in_receipt);
-        outcome := (_queue_ack_each(array[v_receipt.entry], array[v_receipt.secret], in_options, queue_now()))[1];
+        outcome := (_queue_ack_many(array[v_receipt.entry], array[v_receipt.secret], in_options, queue_now()))[1];
     end if;
 end $$;
 

@@ -1,4 +1,4 @@
--- calls: _queue_ack_each, _queue_advance, _queue_check_ack, _queue_lock_lines, _queue_permits_settle,
+-- calls: _queue_ack_many, _queue_advance, _queue_check_ack, _queue_lock_lines, _queue_permits_settle,
 --     _queue_receipts, _queue_wake_limited, queue_now
 -- changes: delayed_queue, queue_count
 create or replace function queue_ack_many(in_receipts jsonb, in_options jsonb default null)
@@ -74,7 +74,7 @@ begin
     if in_options is not null then
         perform _queue_check_ack(in_options);
     end if;
-    v_each := _queue_ack_each(v_receipts.entries, v_receipts.secrets, in_options, v_now);
+    v_each := _queue_ack_many(v_receipts.entries, v_receipts.secrets, in_options, v_now);
     for i in 1 .. cardinality(v_each) loop
         v_outcomes[v_receipts.places[i]] := v_each[i];
     end loop;

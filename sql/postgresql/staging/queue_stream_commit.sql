@@ -1,4 +1,4 @@
--- calls: _queue_ack_each, _queue_batch_done, _queue_boolean, _queue_check_batch, _queue_check_options, _queue_fail,
+-- calls: _queue_ack_many, _queue_batch_done, _queue_boolean, _queue_check_batch, _queue_check_options, _queue_fail,
 --     _queue_permits_settle, _queue_setting, _queue_stage_put, _queue_stream_fail, _queue_stream_held, _queue_text,
 --     queue_now
 -- changes: queue_stream_kept, queue_stream_part, queue_stream_plan
@@ -50,7 +50,7 @@ begin
     -- all at once, so that semaphores are locked last
     select count(*) filter (where a.outcome <> 'lost'), count(*) filter (where a.outcome = 'lost') - failed into acked,
         lost
-    from unnest(_queue_ack_each(v_held.entries, v_held.secrets, null::jsonb, v_now)) a (outcome);
+    from unnest(_queue_ack_many(v_held.entries, v_held.secrets, null::jsonb, v_now)) a (outcome);
     perform _queue_permits_settle(null::bigint[], null::text[], true, v_now)
         where current_setting(_queue_setting('settle'), true) <> ''; -- of what failed, and no ack has seen to
     if v_whole and lost > 0 then

@@ -1,5 +1,5 @@
 -- calls: _queue_end, _queue_lock_lines, _queue_members_end, _queue_move_many, _queue_permits_settle
-create or replace function _queue_ack_each(in_entries bigint[], in_secrets bytea[], in_options jsonb, in_now bigint)
+create or replace function _queue_ack_many(in_entries bigint[], in_secrets bytea[], in_options jsonb, in_now bigint)
     returns text[] language plpgsql as $$
 declare
     v_outcomes text[] := array_fill('lost'::text, array[cardinality(in_entries)]);
@@ -35,9 +35,10 @@ begin
     return v_outcomes;
 end $$;
 
-comment on function _queue_ack_each(bigint[], bytea[], jsonb, bigint) is
+comment on function _queue_ack_many(bigint[], bytea[], jsonb, bigint) is
 $$The long way of queue_ack and queue_ack_many: with options, on a route, in a group, or with semaphores.
 in_entries, in_secrets: the receipts, taken apart, each once. in_options: those of queue_ack, checked. in_now: the time
 of the call.
 Result: the outcomes, in the order of the receipts: acked, moved, duplicate, lost.
-Locks: where one moves on, as _queue_move_many; else as _queue_end, then as _queue_members_end, then semaphores.$$;
+Locks: where one moves on, as _queue_move_many; else as _queue_end, then as _queue_members_end, then semaphores.
+differs: on MariaDB and MySQL it is queue_ack_many without its transaction.$$;
