@@ -20,7 +20,6 @@ CHECKED_BY = {
     "queue_nack": "_queue_check_nack",
     "queue_ack": "_queue_check_ack",
     "queue_move": "_queue_check_move",
-    "queue_group": "_queue_group_options",
     "queue_read": "_queue_reader",
 }
 """What checks the options of a routine that doesn't do so itself."""

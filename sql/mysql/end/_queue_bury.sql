@@ -1,11 +1,12 @@
--- calls: _queue_add_error, _queue_end, _queue_entry, _queue_index, _queue_log_entries, _queue_members_dead
--- changes: delayed_queue, queue_kind
+-- calls: _queue_add_error, _queue_end, _queue_entry, _queue_index, _queue_log_entries, _queue_members_end
+-- changes: delayed_queue, queue_group_member, queue_kind
 create procedure _queue_bury(in in_entry bigint, in in_error longtext character set utf8mb4, in in_now bigint)
     comment 'Moves a message to the dead-letter kind of its kind, with its errors. A key that is taken there gets a
 suffix; kind, key, priority and order key are remembered for queue_redrive; those of a dead letter that dies again are
 still those of its origin.
 in_entry: the message, locked already. in_error: why it died. in_now: the time of the call.
-Locks: as _queue_end; waits for a transaction that is putting the same dead letter.
+Locks: as _queue_end; waits for a transaction that is putting the same dead letter. Then as _queue_members_end, where
+its group doesn''t wait for it.
 differs: one message, because a procedure has no arrays; whoever ends many goes by their keys.'
 begin
     declare v_kind, v_to_kind, v_source_kind varchar(100) collate exact;
@@ -14,7 +15,7 @@ begin
     declare v_bytes longblob;
     declare v_priority, v_source_priority smallint;
     declare v_initially, v_member, v_letter bigint;
-    declare v_attempts, v_guarded int;
+    declare v_attempts, v_guarded, v_ends int;
     declare v_by varchar(200) character set utf8mb4;
     declare v_suffix varchar(200) character set utf8mb4 default '';
     declare v_created int default 0;
@@ -55,6 +56,12 @@ begin
     call _queue_index(json_array(v_letter + 0));
     call _queue_log_entries(json_array(json_array(v_letter + 0, 'pushed')), null, in_now);
     if v_member is not null then
-        call _queue_members_dead(v_member, v_letter, in_error, in_now);
+        update queue_group_member m set m.entry = v_letter, m.error = in_error
+            where m.member = v_member and m.done_at is null;
+        select count(*) into v_ends from queue_group_member m join queue_group g on g.group_name = m.group_name
+        where m.member = v_member and m.done_at is null and g.on_dead <> 'wait';
+        if v_ends > 0 then
+            call _queue_members_end(json_array(v_member + 0), 'dead', null, in_now);
+        end if;
     end if;
 end;

@@ -1,5 +1,6 @@
--- calls: _queue_check_kind, _queue_check_roles, _queue_group_check, _queue_group_note, _queue_group_options,
---     _queue_members_end, queue_now
+-- calls: _queue_boolean, _queue_check_key, _queue_check_kind, _queue_check_options, _queue_check_payload,
+--     _queue_check_roles, _queue_fail, _queue_group_check, _queue_group_note, _queue_integer, _queue_members_end,
+--     _queue_number, _queue_text, queue_now
 -- changes: queue_group, queue_group_stripe
 create procedure queue_group(in in_group text collate exact, in in_then_kind text collate exact,
     in in_then_payload longtext character set utf8mb4, in in_options longtext character set utf8mb4)
@@ -51,8 +52,38 @@ begin
         declare continue handler for not found begin end;
         call queue_now(v_now);
         call _queue_check_kind(in_group, 100, 'group');
-        call _queue_group_options(in_then_kind, in_then_payload, in_options, v_close, v_expected, v_on_dead,
-            v_fail_kind, v_key, v_priority, v_delay, v_keep);
+        if in_then_kind is not null then
+            call _queue_check_kind(in_then_kind, 95, 'then_kind');
+            call _queue_check_roles(json_array(in_then_kind));
+        end if;
+        if in_then_payload is not null then
+            call _queue_check_payload(in_then_payload, 'then_payload');
+            if json_type(in_then_payload) <> 'OBJECT' then
+                call _queue_fail('PQ003', 'then_payload', in_then_payload, 'must be a JSON object');
+            end if;
+        end if;
+        if in_options is not null then
+            call _queue_check_options(in_options,
+                'close,members,on_dead,fail_kind,key,priority,delay_seconds,keep_seconds', 'options');
+            call _queue_boolean(in_options, 'close', v_close);
+            call _queue_integer(in_options, 'members', 0, 1000000000, v_expected);
+            call _queue_text(in_options, 'on_dead', v_on_dead);
+            if v_on_dead not in ('wait', 'report', 'fail') then
+                call _queue_fail('PQ002', 'on_dead', v_on_dead, 'must be wait, report or fail');
+            end if;
+            call _queue_text(in_options, 'fail_kind', v_fail_kind);
+            if v_fail_kind is not null then
+                call _queue_check_kind(v_fail_kind, 95, 'fail_kind');
+            end if;
+            call _queue_text(in_options, 'key', v_key);
+            if v_key is not null then
+                call _queue_check_key(left(v_key, 201), 'key');
+            end if;
+            call _queue_check_roles(json_array(v_fail_kind));
+            call _queue_integer(in_options, 'priority', -32768, 32767, v_priority);
+            call _queue_number(in_options, 'delay_seconds', 0, 31536000, v_delay);
+            call _queue_number(in_options, 'keep_seconds', 0, 3153600000, v_keep);
+        end if;
         if in_then_kind is not null then
             insert into queue_group (group_name, then_kind, then_payload, then_key, then_priority, then_delay, on_dead,
                 closed, keep_seconds, created_at)
@@ -70,8 +101,8 @@ begin
             if v_new then
                 insert into queue_group_stripe (group_name, stripe)
                 select in_group, a.n * 8 + b.n
-                from json_table('[0, 1, 2, 3]', '$[*]' columns (n int path '$')) a
-                    join json_table('[0, 1, 2, 3, 4, 5, 6, 7]', '$[*]' columns (n int path '$')) b
+                from unnest('[0, 1, 2, 3]') a (n int)
+                    join unnest('[0, 1, 2, 3, 4, 5, 6, 7]') b (n int)
                 order by 2 on duplicate key update stripe = queue_group_stripe.stripe; -- unseen by an old snapshot
             end if;
             update queue_group g

@@ -1,5 +1,5 @@
--- calls: _queue_add_error, _queue_end, _queue_index, _queue_log, _queue_members_dead, _queue_settings, _queue_wake
--- changes: delayed_queue, queue_kind
+-- calls: _queue_add_error, _queue_end, _queue_index, _queue_log, _queue_members_end, _queue_settings, _queue_wake
+-- changes: delayed_queue, queue_group_member, queue_kind
 create or replace function _queue_bury(in_entry bigint, in_error text,
     in_now bigint) returns void language plpgsql as $$
 declare
@@ -36,8 +36,14 @@ begin
     perform _queue_index(array[v_letter]);
     perform _queue_wake(v_kind, null);
     perform _queue_log(array[v_letter], null::text[], null::text, in_now);
-    perform _queue_members_dead(array[v_dead.member], array[v_letter], in_error, in_now)
-        where v_dead.member is not null;
+    if v_dead.member is not null then
+        -- + 0: ADR 13
+        update queue_group_member m set entry = v_letter, error = in_error
+        where m.member = v_dead.member and m.done_at + 0 is null;
+        perform _queue_members_end(array[v_dead.member], 'dead', null::jsonb, in_now)
+        from queue_group_member m join queue_group g on g.group_name between m.group_name and m.group_name
+        where m.member = v_dead.member and m.done_at + 0 is null and g.on_dead <> 'wait';
+    end if;
 end $$;
 
 comment on function _queue_bury(bigint, text, bigint) is
@@ -45,4 +51,5 @@ $$Moves a message to the dead-letter kind of its kind, with its errors. A key th
 key, priority and order key are remembered for queue_redrive; those of a dead letter that dies again are still those of
 its origin.
 in_entry: the message, locked already. in_error: why it died. in_now: the time of the call.
-Locks: the next in its line; waits for a transaction that is putting the same dead letter.$$;
+Locks: the next in its line; waits for a transaction that is putting the same dead letter. Then as _queue_members_end,
+where its group doesn't wait for it.$$;

@@ -1,5 +1,6 @@
--- calls: _queue_check_kind, _queue_check_roles, _queue_group_check, _queue_group_note, _queue_group_options,
---     _queue_members_end, _queue_permits_settle, queue_now
+-- calls: _queue_boolean, _queue_check_key, _queue_check_kind, _queue_check_options, _queue_check_payload,
+--     _queue_check_roles, _queue_fail, _queue_group_check, _queue_group_note, _queue_integer, _queue_members_end,
+--     _queue_number, _queue_permits_settle, _queue_text, queue_now
 -- changes: queue_group, queue_group_stripe
 create or replace function queue_group(in_group text, in_then_kind text default null,
     in_then_payload jsonb default null, in_options jsonb default null, out group_name text, out state text,
@@ -14,7 +15,32 @@ declare
     v_dead bigint[];
 begin
     perform _queue_check_kind(in_group, 100, 'group');
-    perform _queue_group_options(in_then_kind, in_then_payload, in_options);
+    if in_then_kind is not null then
+        perform _queue_check_kind(in_then_kind, 95, 'then_kind');
+    end if;
+    if in_then_payload is not null then
+        perform _queue_check_payload(in_then_payload, 'then_payload');
+        if jsonb_typeof(in_then_payload) <> 'object' then
+            perform _queue_fail('PQ003', 'then_payload', in_then_payload::text, 'must be a JSON object');
+        end if;
+    end if;
+    perform _queue_check_options(in_options,
+        '{close, members, on_dead, fail_kind, key, priority, delay_seconds, keep_seconds}'::text[], 'options');
+    perform _queue_boolean(in_options, 'close');
+    perform _queue_integer(in_options, 'members', 0::bigint, 1000000000::bigint);
+    if _queue_text(in_options, 'on_dead') not in ('wait', 'report', 'fail') then
+        perform _queue_fail('PQ002', 'on_dead', in_options ->> 'on_dead', 'must be wait, report or fail');
+    end if;
+    if _queue_text(in_options, 'fail_kind') is not null then
+        perform _queue_check_kind(in_options ->> 'fail_kind', 95, 'fail_kind');
+    end if;
+    if _queue_text(in_options, 'key') is not null then
+        perform _queue_check_key(in_options ->> 'key', 'key');
+    end if;
+    perform _queue_check_roles(array[in_then_kind, in_options ->> 'fail_kind']);
+    perform _queue_integer(in_options, 'priority', (-32768)::bigint, 32767::bigint);
+    perform _queue_number(in_options, 'delay_seconds', 0::numeric, 31536000::numeric);
+    perform _queue_number(in_options, 'keep_seconds', 0::numeric, 3153600000::numeric);
     insert into queue_group (group_name, then_kind, then_payload, then_key, then_priority, then_delay, on_dead, closed,
         keep_seconds, created_at)
     select in_group, in_then_kind, '{}', in_group, 0, 0, 'wait', false, 86400, v_now where in_then_kind is not null
