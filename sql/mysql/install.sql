@@ -283,7 +283,7 @@ source workers/queue_reap.sql
 source settings/_queue_check_roles.sql
 source settings/_queue_check_shape.sql
 source settings/_queue_defaults.sql
-source settings/_queue_set_paused.sql
+source settings/_queue_set_state.sql
 source settings/_queue_lock_kinds.sql
 source settings/_queue_use.sql
 source settings/_queue_expire.sql

@@ -150,7 +150,7 @@ revoke all on function
     _queue_rule(jsonb),
     _queue_scan(text, bigint, integer, queue_cursor, text, bigint),
     _queue_semaphores(jsonb),
-    _queue_set_paused(text, boolean),
+    _queue_set_state(text, text),
     _queue_server_run(),
     _queue_setting(text),
     _queue_settings(text),

@@ -274,7 +274,7 @@ set client_encoding = 'UTF8';
 \ir settings/_queue_check_shape.sql
 \ir settings/_queue_defaults.sql
 \ir settings/_queue_settings.sql
-\ir settings/_queue_set_paused.sql
+\ir settings/_queue_set_state.sql
 \ir settings/_queue_use.sql
 \ir settings/_queue_expire.sql
 \ir settings/queue_drain.sql

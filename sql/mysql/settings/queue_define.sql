@@ -83,7 +83,7 @@ begin
                         call _queue_fail('PQ002', 'roles', v_roles,
                             'needs that the owner of the queue may read mysql.user');
                     if json_type(v_roles) <> 'ARRAY' or json_length(v_roles) not between 1 and 32 or exists (
-                        select 1 from json_table(v_roles, '$[*]' columns (name json path '$')) n
+                        select 1 from unnest(v_roles) n (name json)
                         where json_type(n.name) <> 'STRING' or char_length(json_unquote(n.name)) not between 1 and 80)
                             then
                         call _queue_fail('PQ002', 'roles', v_roles, 'must be an array of 1 to 32 names of accounts');
@@ -94,7 +94,7 @@ begin
                 end;
             end if;
             call _queue_text(in_options, 'dead_letter_kind', v_dead_letter_kind);
-            if json_contains_path(in_options, 'one', '$.dead_letter_kind') then
+            if in_options ? 'dead_letter_kind' then
                 call _queue_check_dead_letter_kind(in_kind, v_dead_letter_kind);
                 call _queue_check_roles(json_array(v_dead_letter_kind));
             end if;
@@ -102,30 +102,25 @@ begin
         insert into queue_kind (p_kind) values (in_kind) on duplicate key update p_kind = in_kind;
         select k.roles into v_before from queue_kind k where k.p_kind = in_kind;
         update queue_kind k
-        set k.timeout_seconds = if(json_contains_path(in_options, 'one', '$.timeout_seconds'),
-                coalesce(v_timeout, default(k.timeout_seconds)), k.timeout_seconds),
-            k.max_attempts = if(json_contains_path(in_options, 'one', '$.max_attempts'), v_max_attempts,
-                k.max_attempts),
-            k.dead_letter_kind = if(json_contains_path(in_options, 'one', '$.dead_letter_kind'), v_dead_letter_kind,
-                k.dead_letter_kind),
-            k.dedup_seconds = if(json_contains_path(in_options, 'one', '$.dedup_seconds'),
-                coalesce(v_dedup, default(k.dedup_seconds)), k.dedup_seconds),
-            k.history_seconds = if(json_contains_path(in_options, 'one', '$.history_seconds'),
-                coalesce(v_history, default(k.history_seconds)), k.history_seconds),
-            k.payload_shape = if(json_contains_path(in_options, 'one', '$.payload_shape'), v_shape, k.payload_shape),
-            k.backoff_seconds = if(json_contains_path(in_options, 'one', '$.backoff_seconds'),
-                coalesce(v_backoff, default(k.backoff_seconds)), k.backoff_seconds),
-            k.backoff_factor = if(json_contains_path(in_options, 'one', '$.backoff_factor'),
-                coalesce(v_factor, default(k.backoff_factor)), k.backoff_factor),
-            k.backoff_max_seconds = if(json_contains_path(in_options, 'one', '$.backoff_max_seconds'),
+        set k.timeout_seconds = if(in_options ? 'timeout_seconds', coalesce(v_timeout, default(k.timeout_seconds)),
+                k.timeout_seconds),
+            k.max_attempts = if(in_options ? 'max_attempts', v_max_attempts, k.max_attempts),
+            k.dead_letter_kind = if(in_options ? 'dead_letter_kind', v_dead_letter_kind, k.dead_letter_kind),
+            k.dedup_seconds = if(in_options ? 'dedup_seconds', coalesce(v_dedup, default(k.dedup_seconds)),
+                k.dedup_seconds),
+            k.history_seconds = if(in_options ? 'history_seconds', coalesce(v_history, default(k.history_seconds)),
+                k.history_seconds),
+            k.payload_shape = if(in_options ? 'payload_shape', v_shape, k.payload_shape),
+            k.backoff_seconds = if(in_options ? 'backoff_seconds', coalesce(v_backoff, default(k.backoff_seconds)),
+                k.backoff_seconds),
+            k.backoff_factor = if(in_options ? 'backoff_factor', coalesce(v_factor, default(k.backoff_factor)),
+                k.backoff_factor),
+            k.backoff_max_seconds = if(in_options ? 'backoff_max_seconds',
                 coalesce(v_longest, default(k.backoff_max_seconds)), k.backoff_max_seconds),
-            k.jitter = if(json_contains_path(in_options, 'one', '$.jitter'), coalesce(v_jitter, default(k.jitter)),
-                k.jitter),
-            k.expires_seconds = if(json_contains_path(in_options, 'one', '$.expires_seconds'), v_expires,
-                k.expires_seconds),
-            k.log_seconds = if(json_contains_path(in_options, 'one', '$.log_seconds'), coalesce(v_log, 0),
-                k.log_seconds),
-            k.roles = if(json_contains_path(in_options, 'one', '$.roles'), nullif(v_roles, 'null'), k.roles)
+            k.jitter = if(in_options ? 'jitter', coalesce(v_jitter, default(k.jitter)), k.jitter),
+            k.expires_seconds = if(in_options ? 'expires_seconds', v_expires, k.expires_seconds),
+            k.log_seconds = if(in_options ? 'log_seconds', coalesce(v_log, 0), k.log_seconds),
+            k.roles = if(in_options ? 'roles', nullif(v_roles, 'null'), k.roles)
         where k.p_kind = in_kind;
         insert into queue_kind (p_kind, roles)
         select coalesce(k.dead_letter_kind, concat(left(k.p_kind, 95), '.dead')), k.roles from queue_kind k
@@ -143,9 +138,6 @@ begin
         end if;
         call _queue_define_limits(in_kind, in_options);
         call _queue_define_filter(in_kind, in_options);
-        select k.p_kind, k.timeout_seconds, k.max_attempts, k.backoff_seconds, k.backoff_factor, k.backoff_max_seconds,
-            k.jitter, k.dead_letter_kind, k.paused, k.dedup_seconds, k.history_seconds, k.payload_shape, k.draining,
-            k.expires_seconds, k.semaphores, k.max_reserved, k.rate_per_second, k.filter_index, k.log_seconds, k.roles
-        from queue_kind k where k.p_kind = in_kind;
+        select k.* from queue_kind k where k.p_kind = in_kind;
     end atomic;
 end;

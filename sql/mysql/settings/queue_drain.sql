@@ -1,5 +1,4 @@
--- calls: _queue_check_kind, _queue_check_roles, _queue_lock_kinds
--- changes: queue_kind
+-- calls: _queue_set_state
 create procedure queue_drain(in in_kind text collate exact)
     comment 'Drains a kind: it takes nothing in any more, and what is there is finished. Each push is refused, whatever
 its way. A move into the kind is refused, too, and its message stays with who holds it. A redrive leaves dead letters of
@@ -12,14 +11,9 @@ Errors: PQ007 for a kind that is for others. PQ001 for kind.
 Locks: the settings of the kind. What was pushed by a transaction that is still open comes in all the same.
 Where the idea comes from: the drain of Keuss.'
 begin
-    declare v_draining boolean;
+    declare v_changed boolean;
     begin atomic
-        call _queue_check_kind(in_kind, 100, 'kind');
-        call _queue_check_roles(json_array(in_kind));
-        call _queue_lock_kinds();
-        insert into queue_kind (p_kind) values (in_kind) on duplicate key update p_kind = in_kind;
-        select k.draining into v_draining from queue_kind k where k.p_kind = in_kind for update;
-        update queue_kind k set k.draining = true where k.p_kind = in_kind;
+        call _queue_set_state(in_kind, 'draining', v_changed);
     end atomic;
-    select not v_draining as changed;
+    select v_changed as changed;
 end;

@@ -41,10 +41,7 @@ begin
         end if;
         -- so that it has settings to show
         insert into queue_kind (p_kind) values (in_kind) on duplicate key update p_kind = in_kind;
-        select k.p_kind, k.timeout_seconds, k.max_attempts, k.backoff_seconds, k.backoff_factor, k.backoff_max_seconds,
-            k.jitter, k.dead_letter_kind, k.paused, k.dedup_seconds, k.history_seconds, k.payload_shape, k.draining,
-            k.expires_seconds, k.semaphores, k.max_reserved, k.rate_per_second, k.filter_index, k.log_seconds, k.roles
-        from queue_kind k where k.p_kind = in_kind;
+        select k.* from queue_kind k where k.p_kind = in_kind;
         delete k from queue_kind k where k.p_kind = in_kind;
         delete s from queue_subscription s where s.p_kind = in_kind;
         delete u from queue_use u where u.p_kind = in_kind;

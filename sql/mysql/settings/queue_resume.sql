@@ -1,4 +1,4 @@
--- calls: _queue_set_paused
+-- calls: _queue_set_state
 create procedure queue_resume(in in_kind text collate exact)
     comment 'Ends the pause of a kind, and its draining.
 in_kind: the kind.
@@ -8,7 +8,7 @@ Locks: the settings of the kind.'
 begin
     declare v_changed boolean;
     begin atomic
-        call _queue_set_paused(in_kind, false, v_changed);
+        call _queue_set_state(in_kind, null, v_changed);
     end atomic;
     select v_changed as changed;
 end;

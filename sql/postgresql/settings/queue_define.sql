@@ -7,7 +7,6 @@ create or replace function queue_define(in_kind text, in_options jsonb default n
     security definer set search_path from current as $$
 declare
     v_now constant bigint := queue_now();
-    v_default constant queue_kind := _queue_defaults();
     v_kind queue_kind;
     v_roles jsonb;
 begin
@@ -18,41 +17,33 @@ begin
         max_reserved, rate_per_second, filter_index, log_seconds, roles}'::text[], 'options');
     lock table queue_kind in share row exclusive mode; -- two that define at once could close a circle of dead letters
     v_kind := _queue_settings(in_kind);
-    v_kind.timeout_seconds := case when in_options ? 'timeout_seconds'
-        then coalesce(_queue_number(in_options, 'timeout_seconds', 0.001, 31536000::numeric), v_default.timeout_seconds)
-            else v_kind.timeout_seconds end;
-    v_kind.max_attempts := case when in_options ? 'max_attempts'
-        then _queue_integer(in_options, 'max_attempts', 1::bigint, 1000000000::bigint) else v_kind.max_attempts end;
-    v_kind.backoff_seconds := case when in_options ? 'backoff_seconds'
-        then coalesce(_queue_number(in_options, 'backoff_seconds', 0::numeric, 31536000::numeric),
-            v_default.backoff_seconds) else v_kind.backoff_seconds end;
-    v_kind.backoff_factor := case when in_options ? 'backoff_factor'
-        then coalesce(_queue_number(in_options, 'backoff_factor', 1::numeric, 100::numeric), v_default.backoff_factor)
-            else v_kind.backoff_factor end;
-    v_kind.backoff_max_seconds := case when in_options ? 'backoff_max_seconds'
-        then coalesce(_queue_number(in_options, 'backoff_max_seconds', 0::numeric, 31536000::numeric),
-            v_default.backoff_max_seconds) else v_kind.backoff_max_seconds end;
-    v_kind.jitter := case when in_options ? 'jitter'
-        then coalesce(_queue_number(in_options, 'jitter', 0::numeric, 1::numeric), v_default.jitter)
-            else v_kind.jitter end;
-    v_kind.dedup_seconds := case when in_options ? 'dedup_seconds'
-        then coalesce(_queue_number(in_options, 'dedup_seconds', 0::numeric, 315360000::numeric),
-            v_default.dedup_seconds) else v_kind.dedup_seconds end;
-    v_kind.history_seconds := case when in_options ? 'history_seconds'
-        then coalesce(_queue_number(in_options, 'history_seconds', 0::numeric, 315360000::numeric),
-            v_default.history_seconds) else v_kind.history_seconds end;
-    v_kind.payload_shape := case when in_options ? 'payload_shape'
-        then _queue_check_shape(in_options -> 'payload_shape') else v_kind.payload_shape end;
-    v_kind.expires_seconds := case when in_options ? 'expires_seconds'
-        then _queue_number(in_options, 'expires_seconds', 1::numeric, 315360000::numeric)
-            else v_kind.expires_seconds end;
-    v_kind.filter_index := case when in_options ? 'filter_index'
-        then coalesce(_queue_boolean(in_options, 'filter_index'), false) else v_kind.filter_index end;
-    v_kind.log_seconds := case when in_options ? 'log_seconds'
-        then coalesce(_queue_number(in_options, 'log_seconds', 0::numeric, 315360000::numeric), v_default.log_seconds)
-            else v_kind.log_seconds end;
     v_roles := v_kind.roles;
-    v_kind.roles := case when in_options ? 'roles' then nullif(in_options -> 'roles', 'null') else v_roles end;
+    v_kind := jsonb_populate_record(v_kind, ( -- what is null goes back to its default
+        select jsonb_object_agg(d.name, d.value)
+        from jsonb_each(to_jsonb(_queue_defaults()) || '{"max_attempts": null}') d (name, value)
+        where in_options ? d.name and d.name not in ('max_reserved', 'rate_per_second')));
+    v_kind.timeout_seconds := coalesce(
+        _queue_number(in_options, 'timeout_seconds', 0.001, 31536000::numeric), v_kind.timeout_seconds);
+    v_kind.max_attempts := coalesce(
+        _queue_integer(in_options, 'max_attempts', 1::bigint, 1000000000::bigint), v_kind.max_attempts);
+    v_kind.backoff_seconds := coalesce(
+        _queue_number(in_options, 'backoff_seconds', 0::numeric, 31536000::numeric), v_kind.backoff_seconds);
+    v_kind.backoff_factor := coalesce(
+        _queue_number(in_options, 'backoff_factor', 1::numeric, 100::numeric), v_kind.backoff_factor);
+    v_kind.backoff_max_seconds := coalesce(
+        _queue_number(in_options, 'backoff_max_seconds', 0::numeric, 31536000::numeric), v_kind.backoff_max_seconds);
+    v_kind.jitter := coalesce(_queue_number(in_options, 'jitter', 0::numeric, 1::numeric), v_kind.jitter);
+    v_kind.dedup_seconds := coalesce(
+        _queue_number(in_options, 'dedup_seconds', 0::numeric, 315360000::numeric), v_kind.dedup_seconds);
+    v_kind.history_seconds := coalesce(
+        _queue_number(in_options, 'history_seconds', 0::numeric, 315360000::numeric), v_kind.history_seconds);
+    v_kind.payload_shape := coalesce(_queue_check_shape(in_options -> 'payload_shape'), v_kind.payload_shape);
+    v_kind.expires_seconds := coalesce(
+        _queue_number(in_options, 'expires_seconds', 1::numeric, 315360000::numeric), v_kind.expires_seconds);
+    v_kind.filter_index := coalesce(_queue_boolean(in_options, 'filter_index'), v_kind.filter_index);
+    v_kind.log_seconds := coalesce(
+        _queue_number(in_options, 'log_seconds', 0::numeric, 315360000::numeric), v_kind.log_seconds);
+    v_kind.roles := coalesce(nullif(in_options -> 'roles', 'null'), v_kind.roles);
     if in_options ? 'roles' and (jsonb_typeof(v_kind.roles) <> 'array'
         or jsonb_array_length(v_kind.roles) not between 1 and 32
         or exists (select from jsonb_array_elements(v_kind.roles) n (name)
@@ -65,13 +56,7 @@ begin
         perform _queue_check_dead_letter_kind(in_kind, v_kind.dead_letter_kind);
         perform _queue_check_roles(array[v_kind.dead_letter_kind]);
     end if;
-    insert into queue_kind (p_kind, timeout_seconds, max_attempts, backoff_seconds, backoff_factor, backoff_max_seconds,
-        jitter, dead_letter_kind, paused, dedup_seconds, history_seconds, payload_shape, draining, expires_seconds,
-        filter_index, log_seconds, roles)
-    values (v_kind.p_kind, v_kind.timeout_seconds, v_kind.max_attempts, v_kind.backoff_seconds, v_kind.backoff_factor,
-        v_kind.backoff_max_seconds, v_kind.jitter, v_kind.dead_letter_kind, v_kind.paused, v_kind.dedup_seconds,
-        v_kind.history_seconds, v_kind.payload_shape, v_kind.draining, v_kind.expires_seconds, v_kind.filter_index,
-        v_kind.log_seconds, v_kind.roles)
+    insert into queue_kind values (v_kind.*)
     on conflict on constraint queue_kind_pkey do update
     set timeout_seconds = excluded.timeout_seconds, max_attempts = excluded.max_attempts,
         backoff_seconds = excluded.backoff_seconds, backoff_factor = excluded.backoff_factor,

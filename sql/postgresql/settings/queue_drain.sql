@@ -1,14 +1,9 @@
--- calls: _queue_check_kind, _queue_check_roles
--- changes: queue_kind
+-- calls: _queue_set_state
 create or replace function queue_drain(in_kind text, out changed boolean)
     language plpgsql
     security definer set search_path from current as $$
 begin
-    perform _queue_check_kind(in_kind, 100, 'kind');
-    perform _queue_check_roles(array[in_kind]);
-    insert into queue_kind as k (p_kind, draining) values (in_kind, true)
-    on conflict on constraint queue_kind_pkey do update set draining = true where not k.draining;
-    changed := found;
+    changed := _queue_set_state(in_kind, 'draining');
 end $$;
 
 comment on function queue_drain(text) is

@@ -1,9 +1,9 @@
--- calls: _queue_set_paused
+-- calls: _queue_set_state
 create or replace function queue_pause(in_kind text, out changed boolean)
     language plpgsql
     security definer set search_path from current as $$
 begin
-    changed := _queue_set_paused(in_kind, true);
+    changed := _queue_set_state(in_kind, 'paused');
 end $$;
 
 comment on function queue_pause(text) is

@@ -1,9 +1,9 @@
--- calls: _queue_set_paused
+-- calls: _queue_set_state
 create or replace function queue_resume(in_kind text, out changed boolean)
     language plpgsql
     security definer set search_path from current as $$
 begin
-    changed := _queue_set_paused(in_kind, false);
+    changed := _queue_set_state(in_kind, null);
 end $$;
 
 comment on function queue_resume(text) is
