@@ -55,8 +55,7 @@ source base/_queue_ticks.sql
 source base/_queue_epoch.sql
 source base/_queue_entry.sql
 source base/_queue_fail.sql
-source base/_queue_check_kind.sql
-source base/_queue_check_key.sql
+source base/_queue_check_name.sql
 source base/_queue_check_count.sql
 source base/_queue_check_seconds.sql
 source base/_queue_check_payload.sql

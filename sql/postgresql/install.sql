@@ -54,9 +54,8 @@ set client_encoding = 'UTF8';
 \ir base/queue_timestamp.sql
 \ir base/_queue_ticks.sql
 \ir base/_queue_fail.sql
-\ir base/_queue_check_kind.sql
+\ir base/_queue_check_name.sql
 \ir base/_queue_check_writable.sql
-\ir base/_queue_check_key.sql
 \ir base/_queue_check_count.sql
 \ir base/_queue_check_seconds.sql
 \ir base/_queue_check_kinds.sql

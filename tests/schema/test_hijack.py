@@ -296,12 +296,12 @@ def test_a_grant_that_comes_later_is_found(
     with pytest.raises(MigrationError, match=GRANTED):
         migrate.upgrade(database_url)
     caller.connection.execute(
-        "create function public._queue_check_key(text) returns void language sql as ''; "
+        "create function public._queue_check_name(text) returns void language sql as ''; "
         "create function public.no(jsonb, jsonb) returns jsonb language sql as 'select $1'; "
         "create operator public.-> (leftarg = jsonb, rightarg = jsonb, function = public.no)"
     )
     conn.execute(sql.SQL("revoke create on schema public from {}").format(name))
-    with pytest.raises(MigrationError, match=r"others have made .*_queue_check_key\(text\).*drop operator"):
+    with pytest.raises(MigrationError, match=r"others have made .*_queue_check_name\(text\).*drop operator"):
         migrate.upgrade(database_url)
     conn.execute(sql.SQL("drop owned by {} cascade; grant queue_admin to {}").format(name, name))
     migrate.upgrade(database_url)

@@ -175,7 +175,7 @@ create function mine.eq(text, text) returns boolean language plpgsql as $$begin 
 create operator mine.= (leftarg = text, rightarg = text, function = mine.eq);
 create operator mine.|| (leftarg = text, rightarg = text, function = mine.cat);
 create function mine.queue_now() returns bigint language plpgsql as $$begin raise 'hijacked'; end$$;
-create function mine._queue_check_kind(text, integer, text default '') returns void
+create function mine._queue_check_name(text, integer, text default '') returns void
     language plpgsql as $$begin raise 'hijacked'; end$$;
 create table mine.delayed_queue (p_kind text, p_key text);
 create table mine.queue_count (p_kind text);

@@ -1,4 +1,4 @@
--- calls: _queue_check_key, _queue_check_payload, _queue_fail, _queue_merge_options, _queue_push_options
+-- calls: _queue_check_name, _queue_check_payload, _queue_fail, _queue_merge_options, _queue_push_options
 create procedure _queue_message(in in_message longtext character set utf8mb4, in in_number bigint,
     in in_defaults longtext character set utf8mb4, in in_now bigint, out out_key text collate exact,
     out out_payload longtext character set utf8mb4, out out_scheduled_at bigint, out out_priority smallint,
@@ -22,7 +22,7 @@ begin
             'must be a string');
     end if;
     set out_key = left(json_unquote(json_extract(in_message, '$.key')), 201);
-    call _queue_check_key(out_key, concat(v_place, '.key'));
+    call _queue_check_name(out_key, 200, concat(v_place, '.key'));
     set out_payload = coalesce(json_extract(in_message, '$.payload'), 'null');
     call _queue_check_payload(out_payload, concat(v_place, '.payload'));
     set v_own = json_remove(in_message, '$.key', '$.payload');

@@ -1,5 +1,5 @@
--- calls: _queue_check_fit, _queue_check_key, _queue_check_kind, _queue_check_roles, _queue_fail, _queue_key,
---     _queue_push_options, _queue_put, queue_now
+-- calls: _queue_check_fit, _queue_check_name, _queue_check_roles, _queue_fail, _queue_key, _queue_push_options,
+--     _queue_put, queue_now
 create procedure _queue_push(in in_kind text collate exact, in in_key text collate exact,
     in in_payload longtext character set utf8mb4, in in_payload_bytes longblob,
     in in_options longtext character set utf8mb4, out out_key text collate exact, out out_scheduled_at bigint,
@@ -19,12 +19,12 @@ push: begin
     declare continue handler for not found begin end;
     call queue_now(v_now);
     set in_payload = coalesce(in_payload, if(in_payload_bytes is null, 'null', null));
-    call _queue_check_kind(in_kind, 95, 'kind');
+    call _queue_check_name(in_kind, 95, 'kind');
     set out_key = in_key;
     if in_key is null then
         call _queue_key(v_now, out_key);
     end if;
-    call _queue_check_key(out_key, 'key');
+    call _queue_check_name(out_key, 200, 'key');
     select k.payload_shape, v_now - nullif(k.dedup_seconds, 0) * 1000000, k.draining, k.roles is not null
     into v_shape, v_since, v_draining, v_restricted
     from queue_kind k where k.p_kind = in_kind;

@@ -1,4 +1,4 @@
--- calls: _queue_add_keys, _queue_check_json, _queue_check_kind, _queue_fail, _queue_push_batch, queue_now
+-- calls: _queue_add_keys, _queue_check_json, _queue_check_name, _queue_fail, _queue_push_batch, queue_now
 create procedure queue_push_many(in in_kind text collate exact, in in_messages longtext character set utf8mb4,
     in in_options longtext character set utf8mb4)
     comment 'Puts many messages into a kind: all or, with an error, none.
@@ -18,7 +18,7 @@ begin
         declare v_keys longtext character set utf8mb4;
         set v_outcomes = null;
         call queue_now(v_now);
-        call _queue_check_kind(in_kind, 95, 'kind');
+        call _queue_check_name(in_kind, 95, 'kind');
         if in_messages is null or length(in_messages) < 99 and in_messages regexp '^[[:space:]]*null[[:space:]]*$' then
             set in_messages = '[]';
         end if;

@@ -1,4 +1,4 @@
--- calls: _queue_check_json, _queue_check_kind, _queue_fail
+-- calls: _queue_check_json, _queue_check_name, _queue_fail
 create procedure _queue_check_kinds(in in_kinds longtext character set utf8mb4,
     out out_kinds longtext character set utf8mb4)
     comment 'The kinds that a consumer names.
@@ -19,7 +19,7 @@ begin
         set v_kind = json_extract(out_kinds, concat('$[', v_place, ']'));
         if json_type(v_kind) = 'STRING' then
             set v_kind = json_unquote(v_kind);
-            call _queue_check_kind(v_kind, 100, concat('kinds[', v_place, ']'));
+            call _queue_check_name(v_kind, 100, concat('kinds[', v_place, ']'));
         else
             set v_number = -1;
         end if;

@@ -31,9 +31,9 @@ begin
     declare v_worker text collate exact default coalesce(in_worker, left(concat(user(), '/', connection_id()), 200));
     declare v_max int default coalesce(in_max_messages, 1);
     declare continue handler for not found begin end;
-    call _queue_check_kind(in_kind, 100, 'kind');
+    call _queue_check_name(in_kind, 100, 'kind');
     call _queue_check_count(v_max, 'max_messages', 10000);
-    call _queue_check_key(v_worker, 'worker');
+    call _queue_check_name(v_worker, 200, 'worker');
     set out_keeps = false;
     select k.timeout_seconds, coalesce(k.max_attempts, 2147483647), k.paused, k.payload_shape, k.history_seconds > 0
         or k.dedup_seconds > 0 or k.log_seconds > 0, k.expires_seconds, k.semaphores,

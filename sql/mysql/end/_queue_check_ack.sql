@@ -1,4 +1,4 @@
--- calls: _queue_check_kind, _queue_check_options, _queue_check_payload, _queue_check_roles, _queue_fail, _queue_text
+-- calls: _queue_check_name, _queue_check_options, _queue_check_payload, _queue_check_roles, _queue_fail, _queue_text
 create procedure _queue_check_ack(in in_options longtext character set utf8mb4)
     comment 'Refuses options that queue_ack doesn''t know.
 in_options: those of queue_ack.
@@ -18,7 +18,7 @@ begin
     if in_options ? 'to' then
         call _queue_text(in_options, 'to', v_to);
         if v_to is not null then
-            call _queue_check_kind(v_to, 95, 'to');
+            call _queue_check_name(v_to, 95, 'to');
             call _queue_check_roles(json_array(v_to));
         end if;
     end if;

@@ -1,4 +1,4 @@
--- calls: _queue_check_kind, _queue_fail
+-- calls: _queue_check_name, _queue_fail
 create procedure _queue_check_dead_letter_kind(in in_kind text collate exact, in in_dead_letter_kind text collate exact)
     comment 'Refuses a circle of dead letters.
 in_kind: the kind that is defined. in_dead_letter_kind: where its dead letters would go; NULL: the default.
@@ -8,7 +8,7 @@ begin
     declare v_last text collate exact;
     declare v_steps int default 0;
     if in_dead_letter_kind is not null then
-        call _queue_check_kind(in_dead_letter_kind, 100, 'dead_letter_kind');
+        call _queue_check_name(in_dead_letter_kind, 100, 'dead_letter_kind');
     end if;
     chain: while v_steps < 1000 do
         if v_next = in_kind then

@@ -1,5 +1,4 @@
--- calls: _queue_check_key, _queue_check_kind, _queue_check_options, _queue_check_payload, _queue_push_options,
---     _queue_text
+-- calls: _queue_check_name, _queue_check_options, _queue_check_payload, _queue_push_options, _queue_text
 create procedure _queue_check_move(in in_to_kind text collate exact, in in_options longtext character set utf8mb4,
     in in_now bigint, in in_place varchar(60) character set utf8mb4)
     comment 'Refuses a target and options that queue_move doesn''t know.
@@ -12,7 +11,7 @@ begin
     declare v_attempts, v_max_attempts int;
     declare v_headers, v_key, v_none longtext character set utf8mb4;
     declare v_on_duplicate varchar(20) character set utf8mb4;
-    call _queue_check_kind(in_to_kind, 95, concat(in_place, 'to_kind'));
+    call _queue_check_name(in_to_kind, 95, concat(in_place, 'to_kind'));
     if in_options is not null then
         call _queue_check_options(in_options, 'payload,headers,key,delay_seconds,priority,on_duplicate',
             concat(in_place, 'options'));
@@ -23,7 +22,7 @@ begin
         end if;
         call _queue_text(in_options, 'key', v_key);
         if v_key is not null then
-            call _queue_check_key(left(v_key, 201), concat(in_place, 'key'));
+            call _queue_check_name(left(v_key, 201), 200, concat(in_place, 'key'));
         end if;
     end if;
 end;

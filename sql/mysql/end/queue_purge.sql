@@ -1,4 +1,4 @@
--- calls: _queue_check_count, _queue_check_kind, _queue_check_roles, _queue_end, queue_now
+-- calls: _queue_check_count, _queue_check_name, _queue_check_roles, _queue_end, queue_now
 create procedure queue_purge(in in_kind text collate exact,
     in in_max_messages bigint)
     comment 'Removes the messages of a kind that nobody holds.
@@ -17,7 +17,7 @@ begin
             where q.p_kind = in_kind and (q.reserved_at is null or q.scheduled_at <= v_now)
             order by q.p_kind, q.p_key limit v_most for update skip locked;
         call queue_now(v_now);
-        call _queue_check_kind(in_kind, 100, 'kind');
+        call _queue_check_name(in_kind, 100, 'kind');
         call _queue_check_roles(json_array(in_kind));
         call _queue_check_count(v_most, 'max_messages', 9223372036854775807);
         set v_purged = 0;

@@ -1,4 +1,4 @@
--- calls: _queue_check_count, _queue_check_kind, _queue_check_roles, _queue_end, _queue_put, queue_now
+-- calls: _queue_check_count, _queue_check_name, _queue_check_roles, _queue_end, _queue_put, queue_now
 -- changes: delayed_queue
 create procedure queue_redrive(in in_kind text collate exact,
     in in_max_messages bigint)
@@ -41,7 +41,7 @@ begin
                 where n.nth = 1 order by n.p_key limit v_most) d
             order by d.source_key, d.source_kind, d.p_key;
         call queue_now(v_now);
-        call _queue_check_kind(in_kind, 100, 'kind');
+        call _queue_check_name(in_kind, 100, 'kind');
         call _queue_check_roles(json_array(in_kind));
         call _queue_check_count(v_most, 'max_messages', 9223372036854775807);
         set v_went = 0, v_last = '';

@@ -1,4 +1,4 @@
--- calls: _queue_check_key, _queue_check_kind, _queue_check_roles, _queue_end, queue_now
+-- calls: _queue_check_name, _queue_check_roles, _queue_end, queue_now
 create procedure queue_remove(in in_kind text collate exact,
     in in_key text collate exact)
     comment 'Removes a message that nobody holds.
@@ -13,9 +13,9 @@ begin
     declare continue handler for not found begin end;
     begin atomic
         call queue_now(v_now);
-        call _queue_check_kind(in_kind, 100, 'kind');
+        call _queue_check_name(in_kind, 100, 'kind');
         call _queue_check_roles(json_array(in_kind));
-        call _queue_check_key(in_key, 'key');
+        call _queue_check_name(in_key, 200, 'key');
         set v_entry = null, v_held = false, v_outcome = 'absent';
         select q.entry, q.reserved_at is not null and q.scheduled_at > v_now into v_entry, v_held
         from delayed_queue q where q.p_kind = in_kind and q.p_key = in_key for update;

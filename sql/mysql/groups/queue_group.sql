@@ -1,6 +1,6 @@
--- calls: _queue_boolean, _queue_check_key, _queue_check_kind, _queue_check_options, _queue_check_payload,
---     _queue_check_roles, _queue_fail, _queue_group_check, _queue_group_note, _queue_integer, _queue_members_end,
---     _queue_number, _queue_text, queue_now
+-- calls: _queue_boolean, _queue_check_name, _queue_check_options, _queue_check_payload, _queue_check_roles,
+--     _queue_fail, _queue_group_check, _queue_group_note, _queue_integer, _queue_members_end, _queue_number,
+--     _queue_text, queue_now
 -- changes: queue_group, queue_group_stripe
 create procedure queue_group(in in_group text collate exact, in in_then_kind text collate exact,
     in in_then_payload longtext character set utf8mb4, in in_options longtext character set utf8mb4)
@@ -51,9 +51,9 @@ begin
         declare v_key, v_on_dead, v_fail_kind longtext collate exact;
         declare continue handler for not found begin end;
         call queue_now(v_now);
-        call _queue_check_kind(in_group, 100, 'group');
+        call _queue_check_name(in_group, 100, 'group');
         if in_then_kind is not null then
-            call _queue_check_kind(in_then_kind, 95, 'then_kind');
+            call _queue_check_name(in_then_kind, 95, 'then_kind');
             call _queue_check_roles(json_array(in_then_kind));
         end if;
         if in_then_payload is not null then
@@ -73,11 +73,11 @@ begin
             end if;
             call _queue_text(in_options, 'fail_kind', v_fail_kind);
             if v_fail_kind is not null then
-                call _queue_check_kind(v_fail_kind, 95, 'fail_kind');
+                call _queue_check_name(v_fail_kind, 95, 'fail_kind');
             end if;
             call _queue_text(in_options, 'key', v_key);
             if v_key is not null then
-                call _queue_check_key(left(v_key, 201), 'key');
+                call _queue_check_name(left(v_key, 201), 200, 'key');
             end if;
             call _queue_check_roles(json_array(v_fail_kind));
             call _queue_integer(in_options, 'priority', -32768, 32767, v_priority);
@@ -95,7 +95,7 @@ begin
         call _queue_check_roles(v_dead); -- what is changed is what they get
         set v_dead = null;
         if v_found is null then
-            call _queue_check_kind(in_then_kind, 95, 'then_kind');
+            call _queue_check_name(in_then_kind, 95, 'then_kind');
         elseif v_finished_at is null then
             select count(*) = 0 into v_new from queue_group_stripe s where s.group_name = in_group;
             if v_new then

@@ -1,4 +1,4 @@
--- calls: _queue_check_kind, _queue_check_options, _queue_check_roles, _queue_epoch, _queue_fail, _queue_index,
+-- calls: _queue_check_name, _queue_check_options, _queue_check_roles, _queue_epoch, _queue_fail, _queue_index,
 --     _queue_instant, _queue_integer, _queue_log_entries, _queue_text, queue_now
 -- changes: delayed_queue
 create procedure queue_replay(in in_kind text collate exact, in in_filter longtext character set utf8mb4)
@@ -28,7 +28,7 @@ begin
         declare continue handler for not found begin end;
         set v_went = null, v_looked = null;
         call queue_now(v_now);
-        call _queue_check_kind(in_kind, 100, 'kind');
+        call _queue_check_name(in_kind, 100, 'kind');
         call _queue_check_options(in_filter, 'outcome,p_key,from,to,limit,to_kind', 'filter');
         call _queue_text(in_filter, 'outcome', v_outcome);
         call _queue_text(in_filter, 'p_key', v_key);
@@ -38,7 +38,7 @@ begin
         call _queue_text(in_filter, 'to_kind', v_to_kind);
         set v_to_kind = coalesce(v_to_kind, in_kind), v_limit = coalesce(v_limit, 1000), v_from = coalesce(v_from, 0),
             v_to = coalesce(v_to, 9223372036854775807);
-        call _queue_check_kind(v_to_kind, 100, 'to_kind');
+        call _queue_check_name(v_to_kind, 100, 'to_kind');
         call _queue_check_roles(json_array(in_kind, v_to_kind));
         if v_outcome not in ('acked', 'popped', 'moved', 'dead', 'removed') then
             call _queue_fail('PQ002', 'outcome', v_outcome, 'must be acked, popped, moved, dead or removed');

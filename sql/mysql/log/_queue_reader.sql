@@ -1,6 +1,5 @@
--- calls: _queue_check_key, _queue_check_kind, _queue_check_options, _queue_check_roles, _queue_check_topic,
---     _queue_events, _queue_fail, _queue_log_horizon, _queue_log_known, _queue_log_missed, _queue_matcher,
---     _queue_text
+-- calls: _queue_check_name, _queue_check_options, _queue_check_roles, _queue_check_topic, _queue_events, _queue_fail,
+--     _queue_log_horizon, _queue_log_known, _queue_log_missed, _queue_matcher, _queue_text
 -- changes: queue_reader
 create procedure _queue_reader(in in_own boolean, in in_now bigint, in in_name text collate exact,
     in in_reader text collate exact, in in_options longtext character set utf8mb4, out out_matcher text collate exact,
@@ -19,7 +18,7 @@ begin
     declare v_unknown boolean;
     declare v_pattern boolean default in_name regexp '(^|[.])[*#]([.]|$)';
     declare continue handler for not found begin end;
-    call _queue_check_kind(in_name, 255, 'name');
+    call _queue_check_name(in_name, 255, 'name');
     if v_pattern then
         call _queue_check_topic(in_name, 'pattern');
         call _queue_matcher(in_name, out_matcher);
@@ -27,7 +26,7 @@ begin
             where k.roles is not null and concat('.', k.p_kind) regexp out_matcher;
     end if;
     call _queue_check_roles(coalesce(v_kinds, json_array(in_name)));
-    call _queue_check_key(in_reader, 'reader');
+    call _queue_check_name(in_reader, 200, 'reader');
     call _queue_check_options(in_options, 'from,events', 'options');
     call _queue_text(in_options, 'from', v_from);
     if v_from not in ('oldest', 'now') then

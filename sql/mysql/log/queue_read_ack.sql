@@ -1,4 +1,4 @@
--- calls: _queue_check_key, _queue_fail
+-- calls: _queue_check_name, _queue_fail
 -- changes: queue_reader
 create procedure queue_read_ack(in in_reader text collate exact, in in_position bigint)
     comment 'A reader is done with the log up to a position: its next read begins after it.
@@ -11,7 +11,7 @@ begin
     declare v_place, v_log, v_gone bigint;
     declare continue handler for not found begin end;
     begin atomic
-        call _queue_check_key(in_reader, 'reader');
+        call _queue_check_name(in_reader, 200, 'reader');
         set v_place = null;
         select r.position into v_place from queue_reader r where r.reader = in_reader for update;
         if v_place is null then

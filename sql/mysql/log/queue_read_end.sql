@@ -1,4 +1,4 @@
--- calls: _queue_check_key
+-- calls: _queue_check_name
 -- changes: queue_reader
 create procedure queue_read_end(in in_reader text collate exact)
     comment 'Forgets a reader and its place. Nobody has to: a reader keeps nothing in the log.
@@ -9,7 +9,7 @@ Locks: the reader.'
 begin
     declare v_changed boolean;
     begin atomic
-        call _queue_check_key(in_reader, 'reader');
+        call _queue_check_name(in_reader, 200, 'reader');
         select count(*) > 0 into v_changed from queue_reader r where r.reader = in_reader for update;
         delete r from queue_reader r where r.reader = in_reader;
     end atomic;

@@ -1,4 +1,4 @@
--- calls: _queue_begin, _queue_check_key, _queue_check_kind, _queue_check_roles, _queue_commit, _queue_undo, queue_now
+-- calls: _queue_begin, _queue_check_name, _queue_check_roles, _queue_commit, _queue_undo, queue_now
 create procedure queue_get(in in_kind text collate exact,
     in in_key text collate exact)
     comment 'Looks at one message and changes nothing.
@@ -14,9 +14,9 @@ begin
     declare exit handler for sqlexception begin call _queue_undo(v_own); resignal; end;
     call _queue_begin(v_own);
     call queue_now(v_now);
-    call _queue_check_kind(in_kind, 100, 'kind');
+    call _queue_check_name(in_kind, 100, 'kind');
     call _queue_check_roles(json_array(in_kind));
-    call _queue_check_key(in_key, 'key');
+    call _queue_check_name(in_key, 200, 'key');
     select q.p_kind, q.p_key, q.payload, q.payload_bytes, q.headers, q.priority, q.scheduled_at,
         q.scheduled_at_initially, q.created_at, q.reserved_at, q.attempts, q.reserved_by,
         case when q.reserved_at is null and q.ready_at is null and q.due_at is null then 'waiting'

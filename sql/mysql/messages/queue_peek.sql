@@ -1,4 +1,4 @@
--- calls: _queue_begin, _queue_check_count, _queue_check_kind, _queue_check_options, _queue_check_roles,
+-- calls: _queue_begin, _queue_check_count, _queue_check_name, _queue_check_options, _queue_check_roles,
 --     _queue_commit, _queue_first_of, _queue_look_where, _queue_matches, _queue_undo, _queue_where, queue_now
 create procedure queue_peek(in in_kind text collate exact,
     in in_max_messages int, in in_options longtext character set utf8mb4)
@@ -28,7 +28,7 @@ begin
     declare exit handler for sqlexception begin call _queue_undo(v_own); resignal; end;
     call _queue_begin(v_own);
     call queue_now(v_now);
-    call _queue_check_kind(in_kind, 100, 'kind');
+    call _queue_check_name(in_kind, 100, 'kind');
     call _queue_check_roles(json_array(in_kind));
     call _queue_check_count(v_most, 'max_messages', 10000);
     call _queue_check_options(in_options, 'where', 'options');

@@ -1,4 +1,4 @@
--- calls: _queue_boolean, _queue_check_fit, _queue_check_kind, _queue_check_options, _queue_check_payload,
+-- calls: _queue_boolean, _queue_check_fit, _queue_check_name, _queue_check_options, _queue_check_payload,
 --     _queue_check_roles, _queue_fail, _queue_instant, _queue_next_tick, _queue_push_options, _queue_rule,
 --     _queue_text, queue_now
 -- changes: queue_recurring
@@ -47,8 +47,8 @@ begin
         declare continue handler for not found begin end;
         set v_next_at = null;
         call queue_now(v_now);
-        call _queue_check_kind(in_name, 100, 'name');
-        call _queue_check_kind(in_kind, 95, 'kind');
+        call _queue_check_name(in_name, 100, 'name');
+        call _queue_check_name(in_kind, 95, 'kind');
         -- not as a query in a call, which would lock the row
         select max(r.p_kind) into v_before from queue_recurring r where r.name = in_name;
         call _queue_check_roles(json_array(in_kind, v_before));

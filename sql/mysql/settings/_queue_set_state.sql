@@ -1,4 +1,4 @@
--- calls: _queue_check_kind, _queue_check_roles, _queue_lock_kinds
+-- calls: _queue_check_name, _queue_check_roles, _queue_lock_kinds
 -- changes: queue_kind
 create procedure _queue_set_state(in in_kind text collate exact, in in_state varchar(10) character set utf8mb4,
     out out_changed boolean)
@@ -11,7 +11,7 @@ differs: the result is a parameter, out_changed.'
 begin
     declare v_paused, v_draining boolean;
     declare continue handler for not found begin end;
-    call _queue_check_kind(in_kind, 100, 'kind');
+    call _queue_check_name(in_kind, 100, 'kind');
     call _queue_check_roles(json_array(in_kind));
     call _queue_lock_kinds();
     if in_state is not null then

@@ -1,4 +1,4 @@
--- calls: _queue_check_dead_letter_kind, _queue_check_kind, _queue_check_options, _queue_check_roles,
+-- calls: _queue_check_dead_letter_kind, _queue_check_name, _queue_check_options, _queue_check_roles,
 --     _queue_check_shape, _queue_define_filter, _queue_define_limits, _queue_expire, _queue_fail, _queue_integer,
 --     _queue_lock_kinds, _queue_number, _queue_text, queue_now
 -- changes: queue_kind, queue_log_epoch, queue_use
@@ -57,7 +57,7 @@ begin
     declare v_dead_letter_kind text collate exact;
     declare v_shape, v_roles, v_before longtext character set utf8mb4;
     begin atomic
-        call _queue_check_kind(in_kind, 100, 'kind');
+        call _queue_check_name(in_kind, 100, 'kind');
         call _queue_check_roles(json_array(in_kind));
         call _queue_check_options(in_options, concat('timeout_seconds,max_attempts,backoff_seconds,backoff_factor,',
             'backoff_max_seconds,jitter,dead_letter_kind,dedup_seconds,history_seconds,payload_shape,expires_seconds,',

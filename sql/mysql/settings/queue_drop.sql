@@ -1,4 +1,4 @@
--- calls: _queue_check_dead_letter_kind, _queue_check_kind, _queue_check_roles, _queue_end, _queue_fail,
+-- calls: _queue_check_dead_letter_kind, _queue_check_name, _queue_check_roles, _queue_end, _queue_fail,
 --     _queue_lock_kinds, queue_now
 -- changes: queue_bucket, queue_kind, queue_slot, queue_subscription, queue_use
 create procedure queue_drop(in in_kind text collate exact)
@@ -19,7 +19,7 @@ begin
             select q.entry from delayed_queue q force index (delayed_queue_key) where q.p_kind = in_kind
                 order by q.entry;
         call queue_now(v_now);
-        call _queue_check_kind(in_kind, 100, 'kind');
+        call _queue_check_name(in_kind, 100, 'kind');
         call _queue_check_roles(json_array(in_kind));
         call _queue_lock_kinds();
         for each c into v_entry do

@@ -1,4 +1,4 @@
--- calls: _queue_check_key, _queue_stage_remove
+-- calls: _queue_check_name, _queue_stage_remove
 create procedure queue_stage_abort(in in_job text collate exact)
     comment 'Removes what is staged under a job and not published.
 in_job: what was given to queue_stage_begin.
@@ -9,7 +9,7 @@ begin
     declare v_removed, v_part, v_rows bigint;
     declare continue handler for not found begin end;
     begin atomic
-        call _queue_check_key(in_job, 'job');
+        call _queue_check_name(in_job, 200, 'job');
         set v_removed = 0;
         parts: loop
             set v_part = null;

@@ -1,4 +1,4 @@
--- calls: _queue_check_key, _queue_check_options, _queue_integer, _queue_stage_prune, _queue_stage_remove,
+-- calls: _queue_check_name, _queue_check_options, _queue_integer, _queue_stage_prune, _queue_stage_remove,
 --     _queue_text, queue_now
 -- changes: queue_stage_part
 create procedure queue_stage_begin(in in_job text collate exact, in in_options longtext character set utf8mb4)
@@ -20,7 +20,7 @@ begin
     declare v_query, v_run text collate exact;
     begin atomic
         call queue_now(v_now);
-        call _queue_check_key(in_job, 'job');
+        call _queue_check_name(in_job, 200, 'job');
         call _queue_check_options(in_options, 'query,batch,run', 'options');
         call _queue_text(in_options, 'query', v_query);
         call _queue_integer(in_options, 'batch', 0, 9223372036854775807, v_batch);

@@ -1,4 +1,4 @@
--- calls: _queue_check_kind, _queue_check_options, _queue_check_seconds, _queue_extend_with_permits, _queue_integer,
+-- calls: _queue_check_name, _queue_check_options, _queue_check_seconds, _queue_extend_with_permits, _queue_integer,
 --     _queue_lock, _queue_stream_held, queue_now
 create procedure queue_stream_extend(in in_source text collate exact, in in_seconds double,
     in in_options longtext character set utf8mb4)
@@ -18,7 +18,7 @@ begin
     declare v_outcomes longtext character set ascii;
     begin atomic
         call queue_now(v_now);
-        call _queue_check_kind(in_source, 230, 'source');
+        call _queue_check_name(in_source, 230, 'source');
         call _queue_check_seconds(in_seconds);
         set v_until = v_now + cast(round(in_seconds * 1000000) as signed);
         call _queue_check_options(in_options, 'plan', 'options');

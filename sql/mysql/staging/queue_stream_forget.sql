@@ -1,4 +1,4 @@
--- calls: _queue_check_kind
+-- calls: _queue_check_name
 -- changes: queue_stream_kept, queue_stream_part, queue_stream_plan
 create procedure queue_stream_forget(in in_source text collate exact)
     comment 'Forgets a read: what it was handed out, and what queue_stream_commit has kept of it. For whoever reads,
@@ -11,7 +11,7 @@ Locks: the rows.'
 begin
     declare v_forgotten bigint;
     begin atomic
-        call _queue_check_kind(in_source, 230, 'source');
+        call _queue_check_name(in_source, 230, 'source');
         delete k from queue_stream_kept k where k.source = in_source;
         set v_forgotten = row_count();
         delete p from queue_stream_part p where p.source = in_source;

@@ -1,4 +1,4 @@
--- calls: _queue_check_key, _queue_stream_trim, queue_now
+-- calls: _queue_check_name, _queue_stream_trim, queue_now
 -- changes: queue_stream_plan
 create procedure queue_stream_plan(in in_source text collate exact)
     comment 'Begins a read of queue_stream_reserve, or begins it anew after whoever read it has gone: from then on only
@@ -14,7 +14,7 @@ begin
     declare v_now, v_plan, v_lost bigint;
     declare v_parts longtext character set utf8mb4;
     begin atomic
-        call _queue_check_key(in_source, 'source');
+        call _queue_check_name(in_source, 200, 'source');
         call queue_now(v_now);
         insert into queue_stream_plan (source, plan, sealed, begun_at) values (in_source, 1, false, v_now)
         on duplicate key update plan = queue_stream_plan.plan + 1, begun_at = v_now;

@@ -1,4 +1,4 @@
--- calls: _queue_check_kind, _queue_check_roles, _queue_limited_until, _queue_permits_ready, queue_now
+-- calls: _queue_check_name, _queue_check_roles, _queue_limited_until, _queue_permits_ready, queue_now
 create procedure queue_stream_ready(in in_kind text collate exact)
     comment 'Whether a reserve would find something: what a reader of batches asks before it plans one.
 in_kind: the kind.
@@ -13,7 +13,7 @@ begin
     declare v_rate decimal(30,6);
     declare v_paused, v_guarded, v_room boolean;
     call queue_now(v_now);
-    call _queue_check_kind(in_kind, 100, 'kind');
+    call _queue_check_name(in_kind, 100, 'kind');
     call _queue_check_roles(json_array(in_kind));
     select max(k.paused), max(k.max_reserved), max(k.rate_per_second), max(k.semaphores)
     into v_paused, v_limit, v_rate, v_guarded from queue_kind k where k.p_kind = in_kind;

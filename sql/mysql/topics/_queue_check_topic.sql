@@ -1,11 +1,11 @@
--- calls: _queue_check_kind, _queue_fail
+-- calls: _queue_check_name, _queue_fail
 create procedure _queue_check_topic(in in_topic text collate exact, in in_name varchar(100) character set utf8mb4)
     comment 'Refuses what can''t be a topic or a pattern: words with a dot between them, 255 characters in all.
 in_topic: it. in_name: topic, or pattern, in which a word may be * or #; of these at most three, so that no matching
 takes long.
 Errors: PQ001.'
 begin
-    call _queue_check_kind(in_topic, 255, in_name);
+    call _queue_check_name(in_topic, 255, in_name);
     if locate('..', concat('.', in_topic, '.')) > 0 then
         call _queue_fail('PQ001', in_name, in_topic, 'must be words with a dot between them');
     elseif in_name = 'topic' and in_topic regexp '[*#]' then

@@ -1,4 +1,4 @@
--- calls: _queue_check_fit, _queue_check_key, _queue_check_payload, _queue_check_roles, _queue_check_topic,
+-- calls: _queue_check_fit, _queue_check_name, _queue_check_payload, _queue_check_roles, _queue_check_topic,
 --     _queue_fail, _queue_key, _queue_log_entries, _queue_publish, _queue_subscribed, queue_now
 create procedure queue_publish(in in_topic text collate exact, in in_key text collate exact,
     in in_payload longtext character set utf8mb4, in in_options longtext character set utf8mb4)
@@ -45,7 +45,7 @@ begin
         if in_key is null then
             call _queue_key(v_now, v_key);
         end if;
-        call _queue_check_key(v_key, 'key');
+        call _queue_check_name(v_key, 200, 'key');
         set in_payload = coalesce(in_payload, 'null');
         call _queue_check_payload(in_payload, 'payload');
         call _queue_subscribed(in_topic, v_list);

@@ -1,4 +1,4 @@
--- calls: _queue_check_kind, _queue_check_roles, _queue_check_topic, _queue_matcher, queue_now
+-- calls: _queue_check_name, _queue_check_roles, _queue_check_topic, _queue_matcher, queue_now
 -- changes: queue_subscription
 create procedure queue_subscribe(in in_pattern text collate exact, in in_kind text collate exact)
     comment 'Has a kind get a copy of each message that is published to a topic of a pattern, from now on.
@@ -17,7 +17,7 @@ begin
         declare continue handler for 1062 set v_changed = false; -- another has come first
         call queue_now(v_now);
         call _queue_check_topic(in_pattern, 'pattern');
-        call _queue_check_kind(in_kind, 95, 'kind');
+        call _queue_check_name(in_kind, 95, 'kind');
         call _queue_check_roles(json_array(in_kind));
         set v_left = concat(in_pattern, '.'), v_before = '', v_head = null, v_sketch = '';
         while v_left <> '' do

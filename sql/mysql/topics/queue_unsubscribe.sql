@@ -1,4 +1,4 @@
--- calls: _queue_check_kind, _queue_check_roles, _queue_check_topic
+-- calls: _queue_check_name, _queue_check_roles, _queue_check_topic
 -- changes: queue_subscription
 create procedure queue_unsubscribe(in in_pattern text collate exact, in in_kind text collate exact)
     comment 'Ends a subscription. What the kind has got stays there.
@@ -10,7 +10,7 @@ begin
     declare v_changed boolean;
     begin atomic
         call _queue_check_topic(in_pattern, 'pattern');
-        call _queue_check_kind(in_kind, 95, 'kind');
+        call _queue_check_name(in_kind, 95, 'kind');
         call _queue_check_roles(json_array(in_kind));
         select count(*) > 0 into v_changed from queue_subscription s
             where s.pattern = in_pattern and s.p_kind = in_kind for update;

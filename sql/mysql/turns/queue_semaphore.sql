@@ -1,4 +1,4 @@
--- calls: _queue_check_kind, _queue_fail, _queue_permits_lock, _queue_permits_settle, queue_now
+-- calls: _queue_check_name, _queue_fail, _queue_permits_lock, _queue_permits_settle, queue_now
 -- changes: queue_semaphore, queue_semaphore_permit
 create procedure queue_semaphore(in in_name text collate exact, in in_capacity bigint)
     comment 'Defines a semaphore, or changes its capacity: how many messages that name it, in option semaphores of a
@@ -24,7 +24,7 @@ begin
         declare v_now, v_more bigint;
         declare v_locked, v_over longtext character set utf8mb4;
         call queue_now(v_now);
-        call _queue_check_kind(in_name, 100, 'name');
+        call _queue_check_name(in_name, 100, 'name');
         if in_capacity not between 0 and 1000000 then
             call _queue_fail('PQ001', 'capacity', in_capacity, 'must be an integer from 0 to 1000000');
         end if;

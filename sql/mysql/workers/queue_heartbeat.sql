@@ -1,4 +1,4 @@
--- calls: _queue_boolean, _queue_check_headers, _queue_check_key, _queue_check_kinds, _queue_check_options,
+-- calls: _queue_boolean, _queue_check_headers, _queue_check_kinds, _queue_check_name, _queue_check_options,
 --     _queue_groups_due, _queue_number, _queue_server_run, queue_now
 -- changes: queue_worker
 create procedure queue_heartbeat(in in_worker text collate exact, in in_options longtext character set utf8mb4)
@@ -41,7 +41,7 @@ begin
         declare continue handler for not found begin end;
         call queue_now(v_now);
         set v_alive = null, v_started = null, v_expires = null, v_reaps = null;
-        call _queue_check_key(in_worker, 'worker');
+        call _queue_check_name(in_worker, 200, 'worker');
         call _queue_check_options(in_options, 'timeout_seconds,kinds,info,session,reconnect_seconds,stop,upkeep',
             'options');
         call _queue_number(in_options, 'timeout_seconds', 1, 86400, v_timeout);

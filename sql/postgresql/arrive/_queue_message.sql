@@ -1,4 +1,4 @@
--- calls: _queue_check_key, _queue_check_payload, _queue_fail, _queue_push_options
+-- calls: _queue_check_name, _queue_check_payload, _queue_fail, _queue_push_options
 create or replace function _queue_message(in_message jsonb, in_number bigint, in_defaults jsonb, in_now bigint,
     out p_key text, out scheduled_at bigint, out priority smallint, out headers jsonb, out attempts integer,
     out max_attempts integer, out on_duplicate text, out route jsonb, out order_key text, out semaphores text[])
@@ -14,7 +14,7 @@ begin
         perform _queue_fail('PQ001', v_place || '.key', in_message ->> 'key', 'must be a string');
     end if;
     p_key := in_message ->> 'key';
-    perform _queue_check_key(p_key, v_place || '.key');
+    perform _queue_check_name(p_key, 200, v_place || '.key');
     perform _queue_check_payload(in_message -> 'payload', v_place || '.payload');
     v_own := in_message - '{key,payload}'::text[];
     if v_own ?| '{delay_seconds,scheduled_at}' then

@@ -1,5 +1,5 @@
--- calls: _queue_check_fit, _queue_check_key, _queue_check_kind, _queue_check_roles, _queue_enrol, _queue_fail,
---     _queue_join_line, _queue_key, _queue_line, _queue_permits_settle, _queue_push_options, _queue_put, queue_now
+-- calls: _queue_check_fit, _queue_check_name, _queue_check_roles, _queue_enrol, _queue_fail, _queue_join_line,
+--     _queue_key, _queue_line, _queue_permits_settle, _queue_push_options, _queue_put, queue_now
 create or replace function _queue_push(in_kind text, in_key text, in_payload jsonb, in_payload_bytes bytea,
     in_options jsonb, out p_kind text, out p_key text, out scheduled_at bigint, out outcome text) language plpgsql as $$
 declare
@@ -20,8 +20,8 @@ begin
     v_row.p_key := coalesce(in_key, _queue_key(v_now));
     v_row.payload := case when in_payload_bytes is null then coalesce(in_payload, 'null') end;
     v_row.payload_bytes := in_payload_bytes;
-    perform _queue_check_kind(in_kind, 95, 'kind');
-    perform _queue_check_key(v_row.p_key, 'key');
+    perform _queue_check_name(in_kind, 95, 'kind');
+    perform _queue_check_name(v_row.p_key, 200, 'key');
     select k.payload_shape, v_now - (nullif(k.dedup_seconds, 0) * 1000000)::bigint, k.draining, k.roles is not null
     into v_shape, v_since, v_draining, v_restricted
     from queue_kind k where k.p_kind = in_kind;

@@ -1,4 +1,4 @@
--- calls: _queue_add_keys, _queue_check_fit, _queue_check_kind, _queue_check_roles, _queue_fail, _queue_push_batch,
+-- calls: _queue_add_keys, _queue_check_fit, _queue_check_name, _queue_check_roles, _queue_fail, _queue_push_batch,
 --     _queue_wake, queue_now
 create or replace function queue_push_many(in_kind text, in_messages jsonb, in_options jsonb default null)
     returns table (p_key text, outcome text) language plpgsql
@@ -13,7 +13,7 @@ declare
 begin
     in_messages := coalesce(nullif(in_messages, 'null'), '[]'); in_options := nullif(in_options, 'null');
     if (char_length(in_kind) between 1 and 95) is not true then
-        perform _queue_check_kind(in_kind, 95, 'kind');
+        perform _queue_check_name(in_kind, 95, 'kind');
     elsif jsonb_typeof(in_messages) <> 'array' then
         perform _queue_fail('PQ001', 'messages', in_messages::text,
             'must be a JSON array of {key, payload, and push options}');

@@ -1,4 +1,4 @@
--- calls: _queue_check_kind, _queue_fail
+-- calls: _queue_check_name, _queue_fail
 create or replace function _queue_check_kinds(in_kinds jsonb) returns text[] language plpgsql as $$
 declare
     v_kinds text[];
@@ -12,7 +12,7 @@ begin
     else
         perform _queue_fail('PQ001', 'kinds', in_kinds::text, 'must be a kind or a JSON array of 1 to 100 kinds');
     end if;
-    perform _queue_check_kind(k.kind, 100, 'kinds[' || k.n - 1 || ']') from unnest(v_kinds) with ordinality k (kind, n);
+    perform _queue_check_name(k.kind, 100, 'kinds[' || k.n - 1 || ']') from unnest(v_kinds) with ordinality k (kind, n);
     return v_kinds;
 end $$;
 

@@ -1,4 +1,4 @@
--- calls: _queue_admit, _queue_admitted, _queue_advance, _queue_check_count, _queue_check_kind, _queue_check_options,
+-- calls: _queue_admit, _queue_admitted, _queue_advance, _queue_check_count, _queue_check_name, _queue_check_options,
 --     _queue_check_roles, _queue_check_writable, _queue_defaults, _queue_deliver, _queue_effort, _queue_keep_cursor,
 --     _queue_no_look_is_due, _queue_setting, _queue_ticks, _queue_upkeep, _queue_use, _queue_where, queue_now
 -- changes: delayed_queue, queue_count
@@ -22,7 +22,7 @@ begin
     if (char_length(in_kind) between 1 and 100 and v_left between 1 and 10000
         and current_setting('transaction_read_only') = 'off') is not true then
         perform _queue_check_writable();
-        perform _queue_check_kind(in_kind, 100, 'kind');
+        perform _queue_check_name(in_kind, 100, 'kind');
         perform _queue_check_count(v_left::bigint, 'max_messages', 10000::bigint);
     elsif in_options is not null then
         perform _queue_check_options(in_options, '{where}'::text[], 'options');

@@ -1,4 +1,4 @@
--- calls: _queue_admit, _queue_admitted, _queue_check_count, _queue_check_kind, _queue_check_options,
+-- calls: _queue_admit, _queue_admitted, _queue_check_count, _queue_check_name, _queue_check_options,
 --     _queue_check_roles, _queue_check_writable, _queue_defaults, _queue_deliver, _queue_effort, _queue_fail,
 --     _queue_keep_cursor, _queue_no_look_is_due, _queue_number, _queue_setting, _queue_ticks, _queue_upkeep,
 --     _queue_use, _queue_where, queue_now
@@ -26,7 +26,7 @@ begin
         and char_length(v_worker) between 1 and 200
         and current_setting('transaction_read_only') = 'off') is not true then
         perform _queue_check_writable();
-        perform _queue_check_kind(in_kind, 100, 'kind');
+        perform _queue_check_name(in_kind, 100, 'kind');
         perform _queue_check_count(v_left::bigint, 'max_messages', 10000::bigint);
         perform _queue_fail('PQ001', 'worker', v_worker, 'must have 1 to 200 characters');
     end if;

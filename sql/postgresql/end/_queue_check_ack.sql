@@ -1,4 +1,4 @@
--- calls: _queue_check_kind, _queue_check_options, _queue_check_payload, _queue_check_roles, _queue_fail, _queue_text
+-- calls: _queue_check_name, _queue_check_options, _queue_check_payload, _queue_check_roles, _queue_fail, _queue_text
 create or replace function _queue_check_ack(in_options jsonb) returns void language plpgsql as $$
 begin
     perform _queue_check_options(in_options, '{result, to, payload}'::text[], 'options');
@@ -12,7 +12,7 @@ begin
         perform _queue_check_payload(in_options -> 'payload', 'payload');
     end if;
     if _queue_text(in_options, 'to') is not null then
-        perform _queue_check_kind(in_options ->> 'to', 95, 'to');
+        perform _queue_check_name(in_options ->> 'to', 95, 'to');
         perform _queue_check_roles(array[in_options ->> 'to']);
     end if;
 end $$;

@@ -1,4 +1,4 @@
--- calls: _queue_check_kind, _queue_fail, _queue_settings
+-- calls: _queue_check_name, _queue_fail, _queue_settings
 create or replace function _queue_check_dead_letter_kind(in_kind text, in_dead_letter_kind text) returns void
     language plpgsql as $$
 declare
@@ -7,7 +7,7 @@ begin
     if v_next is null then
         v_next := left(in_kind, 95) || '.dead';
     else
-        perform _queue_check_kind(v_next, 100, 'dead_letter_kind');
+        perform _queue_check_name(v_next, 100, 'dead_letter_kind');
     end if;
     for i in 1 .. 1000 loop
         if v_next = in_kind then

@@ -1,9 +1,8 @@
--- calls: _queue_check_key, _queue_check_kind, _queue_check_options, _queue_check_payload, _queue_push_options,
---     _queue_text
+-- calls: _queue_check_name, _queue_check_options, _queue_check_payload, _queue_push_options, _queue_text
 create or replace function _queue_check_move(in_to_kind text, in_options jsonb, in_now bigint, in_place text)
     returns void language plpgsql as $$
 begin
-    perform _queue_check_kind(in_to_kind, 95, in_place || 'to_kind');
+    perform _queue_check_name(in_to_kind, 95, in_place || 'to_kind');
     if coalesce(in_options, 'null') = 'null' then
         return;
     end if;
@@ -14,7 +13,7 @@ begin
         perform _queue_check_payload(in_options -> 'payload', in_place || 'payload');
     end if;
     if _queue_text(in_options, 'key') is not null then
-        perform _queue_check_key(in_options ->> 'key', in_place || 'key');
+        perform _queue_check_name(in_options ->> 'key', 200, in_place || 'key');
     end if;
 end $$;
 

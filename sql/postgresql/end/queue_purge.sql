@@ -1,4 +1,4 @@
--- calls: _queue_check_count, _queue_check_kind, _queue_check_roles, _queue_end, _queue_permits_settle, queue_now
+-- calls: _queue_check_count, _queue_check_name, _queue_check_roles, _queue_end, _queue_permits_settle, queue_now
 create or replace function queue_purge(in_kind text, in_max_messages bigint default null, out purged bigint)
     language plpgsql
     security definer set search_path from current set plan_cache_mode = force_generic_plan
@@ -7,7 +7,7 @@ declare
     v_now constant bigint := queue_now();
     v_gone record;
 begin
-    perform _queue_check_kind(in_kind, 100, 'kind');
+    perform _queue_check_name(in_kind, 100, 'kind');
     perform _queue_check_roles(array[in_kind]);
     if in_max_messages is not null then
         perform _queue_check_count(in_max_messages, 'max_messages', 9223372036854775807);

@@ -1,4 +1,4 @@
--- calls: _queue_check_count, _queue_check_kind, _queue_check_roles, _queue_end, _queue_join_line, _queue_line,
+-- calls: _queue_check_count, _queue_check_name, _queue_check_roles, _queue_end, _queue_join_line, _queue_line,
 --     _queue_permits_settle, _queue_put, queue_now
 -- changes: delayed_queue
 create or replace function queue_redrive(in_kind text, in_max_messages bigint default null, out went bigint,
@@ -17,7 +17,7 @@ declare
     v_orders text[];
     v_names text[];
 begin
-    perform _queue_check_kind(in_kind, 100, 'kind');
+    perform _queue_check_name(in_kind, 100, 'kind');
     perform _queue_check_roles(array[in_kind]);
     if in_max_messages is not null then
         perform _queue_check_count(in_max_messages, 'max_messages', 9223372036854775807);

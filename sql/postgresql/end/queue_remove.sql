@@ -1,4 +1,4 @@
--- calls: _queue_check_key, _queue_check_kind, _queue_check_roles, _queue_end, _queue_permits_settle, queue_now
+-- calls: _queue_check_name, _queue_check_roles, _queue_end, _queue_permits_settle, queue_now
 create or replace function queue_remove(in_kind text, in_key text, out outcome text)
     language plpgsql
     security definer set search_path from current set plan_cache_mode = force_generic_plan
@@ -7,9 +7,9 @@ declare
     v_now constant bigint := queue_now();
     v_row delayed_queue;
 begin
-    perform _queue_check_kind(in_kind, 100, 'kind');
+    perform _queue_check_name(in_kind, 100, 'kind');
     perform _queue_check_roles(array[in_kind]);
-    perform _queue_check_key(in_key, 'key');
+    perform _queue_check_name(in_key, 200, 'key');
     select q.* into v_row from delayed_queue q where q.p_kind = in_kind and q.p_key = in_key for update;
     if not found then
         outcome := 'absent';

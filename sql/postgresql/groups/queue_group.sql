@@ -1,6 +1,6 @@
--- calls: _queue_boolean, _queue_check_key, _queue_check_kind, _queue_check_options, _queue_check_payload,
---     _queue_check_roles, _queue_fail, _queue_group_check, _queue_group_note, _queue_integer, _queue_members_end,
---     _queue_number, _queue_permits_settle, _queue_text, queue_now
+-- calls: _queue_boolean, _queue_check_name, _queue_check_options, _queue_check_payload, _queue_check_roles,
+--     _queue_fail, _queue_group_check, _queue_group_note, _queue_integer, _queue_members_end, _queue_number,
+--     _queue_permits_settle, _queue_text, queue_now
 -- changes: queue_group, queue_group_stripe
 create or replace function queue_group(in_group text, in_then_kind text default null,
     in_then_payload jsonb default null, in_options jsonb default null, out group_name text, out state text,
@@ -14,9 +14,9 @@ declare
     v_new boolean;
     v_dead bigint[];
 begin
-    perform _queue_check_kind(in_group, 100, 'group');
+    perform _queue_check_name(in_group, 100, 'group');
     if in_then_kind is not null then
-        perform _queue_check_kind(in_then_kind, 95, 'then_kind');
+        perform _queue_check_name(in_then_kind, 95, 'then_kind');
     end if;
     if in_then_payload is not null then
         perform _queue_check_payload(in_then_payload, 'then_payload');
@@ -32,10 +32,10 @@ begin
         perform _queue_fail('PQ002', 'on_dead', in_options ->> 'on_dead', 'must be wait, report or fail');
     end if;
     if _queue_text(in_options, 'fail_kind') is not null then
-        perform _queue_check_kind(in_options ->> 'fail_kind', 95, 'fail_kind');
+        perform _queue_check_name(in_options ->> 'fail_kind', 95, 'fail_kind');
     end if;
     if _queue_text(in_options, 'key') is not null then
-        perform _queue_check_key(in_options ->> 'key', 'key');
+        perform _queue_check_name(in_options ->> 'key', 200, 'key');
     end if;
     perform _queue_check_roles(array[in_then_kind, in_options ->> 'fail_kind']);
     perform _queue_integer(in_options, 'priority', (-32768)::bigint, 32767::bigint);
@@ -48,7 +48,7 @@ begin
     v_new := found;
     select g.* into v_group from queue_group g where g.group_name = in_group for update;
     if not found then
-        perform _queue_check_kind(in_then_kind, 95, 'then_kind');
+        perform _queue_check_name(in_then_kind, 95, 'then_kind');
     end if;
     perform _queue_check_roles(array[v_group.then_kind, v_group.fail_kind]); -- what is changed is what they get
     if v_group.finished_at is null then

@@ -1,4 +1,4 @@
--- calls: _queue_check_kind, _queue_check_options, _queue_check_roles, _queue_fail, _queue_index, _queue_instant,
+-- calls: _queue_check_name, _queue_check_options, _queue_check_roles, _queue_fail, _queue_index, _queue_instant,
 --     _queue_integer, _queue_log, _queue_text, _queue_wake, queue_now
 -- changes: delayed_queue
 create or replace function queue_replay(in_kind text, in_filter jsonb default null, out went bigint, out stayed bigint)
@@ -15,9 +15,9 @@ declare
     v_to_kind constant text := coalesce(_queue_text(in_filter, 'to_kind'), in_kind);
     v_entries bigint[];
 begin
-    perform _queue_check_kind(in_kind, 100, 'kind');
+    perform _queue_check_name(in_kind, 100, 'kind');
     perform _queue_check_options(in_filter, '{outcome, p_key, from, to, limit, to_kind}'::text[], 'filter');
-    perform _queue_check_kind(v_to_kind, 100, 'to_kind');
+    perform _queue_check_name(v_to_kind, 100, 'to_kind');
     perform _queue_check_roles(array[in_kind, v_to_kind]);
     if v_outcome not in ('acked', 'popped', 'moved', 'dead', 'removed') then
         perform _queue_fail('PQ002', 'outcome', v_outcome, 'must be acked, popped, moved, dead or removed');

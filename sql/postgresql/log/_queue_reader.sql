@@ -1,5 +1,5 @@
--- calls: _queue_check_key, _queue_check_kind, _queue_check_options, _queue_check_roles, _queue_check_topic,
---     _queue_events, _queue_fail, _queue_log_horizon, _queue_log_missed, _queue_matcher, _queue_text, queue_now
+-- calls: _queue_check_name, _queue_check_options, _queue_check_roles, _queue_check_topic, _queue_events, _queue_fail,
+--     _queue_log_horizon, _queue_log_missed, _queue_matcher, _queue_text, queue_now
 -- changes: queue_reader
 create or replace function _queue_reader(in_name text, in_reader text,
     in_options jsonb) returns queue_reader language plpgsql as $$
@@ -11,13 +11,13 @@ declare
     v_ended text;
     v_reader queue_reader;
 begin
-    perform _queue_check_kind(in_name, 255, 'name');
+    perform _queue_check_name(in_name, 255, 'name');
     if v_matcher is not null then
         perform _queue_check_topic(in_name, 'pattern');
     end if;
     perform _queue_check_roles(case when v_matcher is null then array[in_name] else array(
         select k.p_kind from queue_kind k where k.roles is not null and '.' || k.p_kind ~ v_matcher) end);
-    perform _queue_check_key(in_reader, 'reader');
+    perform _queue_check_name(in_reader, 200, 'reader');
     perform _queue_check_options(in_options, '{from, events}'::text[], 'options');
     if v_from not in ('oldest', 'now') then
         perform _queue_fail('PQ002', 'from', v_from, 'must be oldest or now');

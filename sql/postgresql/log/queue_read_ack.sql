@@ -1,4 +1,4 @@
--- calls: _queue_check_key, _queue_fail
+-- calls: _queue_check_name, _queue_fail
 -- changes: queue_reader
 create or replace function queue_read_ack(in_reader text, in_position bigint, out reader text, out "position" bigint)
     language plpgsql
@@ -7,7 +7,7 @@ create or replace function queue_read_ack(in_reader text, in_position bigint, ou
 declare
     v_position bigint;
 begin
-    perform _queue_check_key(in_reader, 'reader');
+    perform _queue_check_name(in_reader, 200, 'reader');
     select r.position into v_position from queue_reader r where r.reader = in_reader for update;
     if not found then
         perform _queue_fail('PQ004', 'reader', in_reader, 'has read nothing yet');

@@ -1,4 +1,4 @@
--- calls: _queue_check_key, _queue_check_kind, _queue_check_roles, _queue_state, queue_now
+-- calls: _queue_check_name, _queue_check_roles, _queue_state, queue_now
 create or replace function queue_get(in_kind text, in_key text)
     returns table (p_kind text, p_key text, payload jsonb, payload_bytes bytea, headers jsonb,
         priority smallint, scheduled_at bigint, scheduled_at_initially bigint, created_at bigint, reserved_at bigint,
@@ -9,9 +9,9 @@ create or replace function queue_get(in_kind text, in_key text)
 declare
     v_now constant bigint := queue_now();
 begin
-    perform _queue_check_kind(in_kind, 100, 'kind');
+    perform _queue_check_name(in_kind, 100, 'kind');
     perform _queue_check_roles(array[in_kind]);
-    perform _queue_check_key(in_key, 'key');
+    perform _queue_check_name(in_key, 200, 'key');
     return query
         select q.p_kind, q.p_key, q.payload, q.payload_bytes, q.headers, q.priority, q.scheduled_at,
             q.scheduled_at_initially, q.created_at, q.reserved_at, q.attempts, q.reserved_by,

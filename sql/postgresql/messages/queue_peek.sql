@@ -1,4 +1,4 @@
--- calls: _queue_check_count, _queue_check_kind, _queue_check_options, _queue_check_roles, _queue_state, _queue_where,
+-- calls: _queue_check_count, _queue_check_name, _queue_check_options, _queue_check_roles, _queue_state, _queue_where,
 --     queue_now
 create or replace function queue_peek(in_kind text, in_max_messages integer default null, in_options jsonb default null)
     returns table (p_kind text, p_key text, payload jsonb, payload_bytes bytea, headers jsonb,
@@ -12,7 +12,7 @@ declare
     v_most constant integer := coalesce(in_max_messages, 1);
     v_where jsonb;
 begin
-    perform _queue_check_kind(in_kind, 100, 'kind');
+    perform _queue_check_name(in_kind, 100, 'kind');
     perform _queue_check_roles(array[in_kind]);
     perform _queue_check_count(v_most::bigint, 'max_messages', 10000::bigint);
     if in_options is not null then

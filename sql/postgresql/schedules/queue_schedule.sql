@@ -1,4 +1,4 @@
--- calls: _queue_boolean, _queue_check_fit, _queue_check_kind, _queue_check_options, _queue_check_payload,
+-- calls: _queue_boolean, _queue_check_fit, _queue_check_name, _queue_check_options, _queue_check_payload,
 --     _queue_check_roles, _queue_fail, _queue_instant, _queue_next_tick, _queue_push_options, _queue_rule,
 --     _queue_text, queue_now
 -- changes: queue_recurring
@@ -14,8 +14,8 @@ declare
     v_new queue_recurring;
     v_old queue_recurring;
 begin
-    perform _queue_check_kind(in_name, 100, 'name');
-    perform _queue_check_kind(in_kind, 95, 'kind');
+    perform _queue_check_name(in_name, 100, 'name');
+    perform _queue_check_name(in_kind, 95, 'kind');
     perform _queue_check_roles(array[in_kind]);
     perform _queue_check_roles(array(select r.p_kind from queue_recurring r where r.name = in_name));
     in_payload := coalesce(in_payload, 'null');

@@ -1,10 +1,10 @@
--- calls: _queue_check_kind, _queue_check_roles
+-- calls: _queue_check_name, _queue_check_roles
 -- changes: queue_recurring
 create or replace function queue_unschedule(in_name text, out changed boolean)
     language plpgsql
     security definer set search_path from current as $$
 begin
-    perform _queue_check_kind(in_name, 100, 'name');
+    perform _queue_check_name(in_name, 100, 'name');
     perform _queue_check_roles(array(select r.p_kind from queue_recurring r where r.name = in_name));
     delete from queue_recurring r where r.name = in_name;
     changed := found;

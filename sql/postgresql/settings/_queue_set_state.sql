@@ -1,10 +1,10 @@
--- calls: _queue_check_kind, _queue_check_roles, _queue_wake
+-- calls: _queue_check_name, _queue_check_roles, _queue_wake
 -- changes: queue_kind
 create or replace function _queue_set_state(in_kind text, in_state text) returns boolean language plpgsql as $$
 declare
     v_changed boolean;
 begin
-    perform _queue_check_kind(in_kind, 100, 'kind');
+    perform _queue_check_name(in_kind, 100, 'kind');
     perform _queue_check_roles(array[in_kind]);
     if in_state is null then
         update queue_kind k set paused = false, draining = false where k.p_kind = in_kind and (k.paused or k.draining);

@@ -1,4 +1,4 @@
--- calls: _queue_boolean, _queue_check_dead_letter_kind, _queue_check_kind, _queue_check_options, _queue_check_roles,
+-- calls: _queue_boolean, _queue_check_dead_letter_kind, _queue_check_name, _queue_check_options, _queue_check_roles,
 --     _queue_check_shape, _queue_defaults, _queue_define_filter, _queue_define_limits, _queue_expire, _queue_fail,
 --     _queue_integer, _queue_number, _queue_settings, _queue_text, queue_now
 -- changes: queue_kind, queue_use
@@ -10,7 +10,7 @@ declare
     v_kind queue_kind;
     v_roles jsonb;
 begin
-    perform _queue_check_kind(in_kind, 100, 'kind');
+    perform _queue_check_name(in_kind, 100, 'kind');
     perform _queue_check_roles(array[in_kind]);
     perform _queue_check_options(in_options, '{timeout_seconds, max_attempts, backoff_seconds, backoff_factor,
         backoff_max_seconds, jitter, dead_letter_kind, dedup_seconds, history_seconds, payload_shape, expires_seconds,

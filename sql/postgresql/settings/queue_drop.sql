@@ -1,4 +1,4 @@
--- calls: _queue_check_dead_letter_kind, _queue_check_kind, _queue_check_roles, _queue_end, _queue_fail,
+-- calls: _queue_check_dead_letter_kind, _queue_check_name, _queue_check_roles, _queue_end, _queue_fail,
 --     _queue_permits_settle, _queue_settings, queue_now
 -- changes: queue_bucket, queue_claim, queue_kind, queue_slot, queue_subscription, queue_use
 create or replace function queue_drop(in_kind text) returns setof queue_kind
@@ -10,7 +10,7 @@ declare
     v_kind queue_kind;
     v_gone record;
 begin
-    perform _queue_check_kind(in_kind, 100, 'kind');
+    perform _queue_check_name(in_kind, 100, 'kind');
     perform _queue_check_roles(array[in_kind]);
     lock table queue_kind in share row exclusive mode; -- as queue_define
     v_kind := _queue_settings(in_kind);

@@ -1,8 +1,8 @@
--- calls: _queue_check_key, _queue_fail
+-- calls: _queue_check_name, _queue_fail
 create or replace function _queue_check_batch(in_name text, in_query text,
     in_batch bigint) returns void language plpgsql as $$
 begin
-    perform _queue_check_key(in_query, in_name);
+    perform _queue_check_name(in_query, 200, in_name);
     if in_batch >= 0 is not true then
         perform _queue_fail('PQ001', 'batch', in_batch::text, 'must be 0 or more');
     end if;

@@ -1,5 +1,5 @@
--- calls: _queue_check_fit, _queue_check_key, _queue_check_kind, _queue_check_payload, _queue_check_roles,
---     _queue_fail, _queue_key, _queue_push_options
+-- calls: _queue_check_fit, _queue_check_name, _queue_check_payload, _queue_check_roles, _queue_fail, _queue_key,
+--     _queue_push_options
 create or replace function _queue_check_inbox_row(in_row queue_inbox, in_now bigint,
     out p_key text, out payload jsonb, out headers jsonb, out priority smallint, out scheduled_at bigint,
     out attempts integer, out max_attempts integer) language plpgsql strict as $$
@@ -9,9 +9,9 @@ declare
     v_restricted boolean;
     v_options record;
 begin
-    perform _queue_check_kind(in_row.p_kind, 95, 'kind');
+    perform _queue_check_name(in_row.p_kind, 95, 'kind');
     p_key := coalesce(in_row.p_key, _queue_key(in_now));
-    perform _queue_check_key(p_key, 'key');
+    perform _queue_check_name(p_key, 200, 'key');
     if in_row.payload_bytes is null then
         payload := coalesce(in_row.payload, 'null')::jsonb;
         perform _queue_check_payload(payload, 'payload');

@@ -1,4 +1,4 @@
--- calls: _queue_check_key, _queue_check_options, _queue_integer, _queue_stage_prune, _queue_stage_remove,
+-- calls: _queue_check_name, _queue_check_options, _queue_integer, _queue_stage_prune, _queue_stage_remove,
 --     _queue_text, queue_now
 -- changes: queue_stage_part
 create or replace function queue_stage_begin(in_job text, in_options jsonb default null, out part bigint)
@@ -9,7 +9,7 @@ declare
     v_batch bigint;
     v_run text;
 begin
-    perform _queue_check_key(in_job, 'job');
+    perform _queue_check_name(in_job, 200, 'job');
     perform _queue_check_options(in_options, '{query, batch, run}'::text[], 'options');
     v_query := _queue_text(in_options, 'query');
     v_batch := _queue_integer(in_options, 'batch', 0::bigint, 9223372036854775807);

@@ -1,4 +1,4 @@
--- calls: _queue_check_kind, _queue_check_options, _queue_check_seconds, _queue_extend_with_permits, _queue_integer,
+-- calls: _queue_check_name, _queue_check_options, _queue_check_seconds, _queue_extend_with_permits, _queue_integer,
 --     _queue_stream_held, _queue_wake, queue_now
 -- changes: delayed_queue
 create or replace function queue_stream_extend(in_source text, in_seconds double precision,
@@ -12,7 +12,7 @@ declare
     v_held record;
     v_kinds text[];
 begin
-    perform _queue_check_kind(in_source, 230, 'source');
+    perform _queue_check_name(in_source, 230, 'source');
     perform _queue_check_seconds(in_seconds);
     perform _queue_check_options(in_options, '{plan}'::text[], 'options');
     v_plan := _queue_integer(in_options, 'plan', 1::bigint, 9223372036854775807);

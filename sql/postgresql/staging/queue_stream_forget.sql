@@ -1,11 +1,11 @@
--- calls: _queue_check_kind
+-- calls: _queue_check_name
 -- changes: queue_stream_kept, queue_stream_part, queue_stream_plan
 create or replace function queue_stream_forget(in_source text, out forgotten bigint)
     language plpgsql
     security definer set search_path from current set plan_cache_mode = force_generic_plan
     set enable_seqscan = off as $$
 begin
-    perform _queue_check_kind(in_source, 230, 'source');
+    perform _queue_check_name(in_source, 230, 'source');
     delete from queue_stream_kept k where k.source = in_source;
     get diagnostics forgotten = row_count;
     delete from queue_stream_part p where p.source = in_source;

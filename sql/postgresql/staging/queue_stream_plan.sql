@@ -1,4 +1,4 @@
--- calls: _queue_check_key, _queue_stream_trim, queue_now
+-- calls: _queue_check_name, _queue_stream_trim, queue_now
 -- changes: queue_stream_plan
 create or replace function queue_stream_plan(in_source text, out plan bigint, out parts jsonb)
     language plpgsql
@@ -7,7 +7,7 @@ create or replace function queue_stream_plan(in_source text, out plan bigint, ou
 declare
     v_now constant bigint := queue_now();
 begin
-    perform _queue_check_key(in_source, 'source');
+    perform _queue_check_name(in_source, 200, 'source');
     insert into queue_stream_plan as l (source, plan, sealed, begun_at) values (in_source, 1, false, v_now)
     on conflict on constraint queue_stream_plan_pkey do update set plan = l.plan + 1, begun_at = v_now
     returning l.plan into queue_stream_plan.plan;

@@ -1,4 +1,4 @@
--- calls: _queue_check_kind, _queue_check_roles, _queue_limited_until, _queue_permits_ready, queue_now
+-- calls: _queue_check_name, _queue_check_roles, _queue_limited_until, _queue_permits_ready, queue_now
 create or replace function queue_stream_ready(in_kind text, out ready boolean)
     language plpgsql
     security definer set search_path from current set plan_cache_mode = force_generic_plan
@@ -7,7 +7,7 @@ declare
     v_now constant bigint := queue_now();
     v_kind queue_kind;
 begin
-    perform _queue_check_kind(in_kind, 100, 'kind');
+    perform _queue_check_name(in_kind, 100, 'kind');
     perform _queue_check_roles(array[in_kind]);
     select k.* into v_kind from queue_kind k where k.p_kind = in_kind;
     ready := v_kind.paused is not true and _queue_limited_until(v_kind, v_now) is null

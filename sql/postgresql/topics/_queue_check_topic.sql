@@ -1,7 +1,7 @@
--- calls: _queue_check_kind, _queue_fail
+-- calls: _queue_check_name, _queue_fail
 create or replace function _queue_check_topic(in_topic text, in_name text) returns void language plpgsql as $$
 begin
-    perform _queue_check_kind(in_topic, 255, in_name);
+    perform _queue_check_name(in_topic, 255, in_name);
     if '.' || in_topic || '.' like '%..%' then
         perform _queue_fail('PQ001', in_name, in_topic, 'must be words with a dot between them');
     elsif in_name = 'topic' and in_topic ~ '[*#]' then

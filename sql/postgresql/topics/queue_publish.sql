@@ -1,4 +1,4 @@
--- calls: _queue_check_fit, _queue_check_key, _queue_check_options, _queue_check_payload, _queue_check_roles,
+-- calls: _queue_check_fit, _queue_check_name, _queue_check_options, _queue_check_payload, _queue_check_roles,
 --     _queue_check_topic, _queue_fail, _queue_index, _queue_key, _queue_log, _queue_permits_settle, _queue_push,
 --     _queue_push_options, _queue_put_onto, _queue_subscribed, _queue_take_back, _queue_wake, queue_now
 -- changes: delayed_queue
@@ -20,7 +20,7 @@ declare
     v_options record;
 begin
     perform _queue_check_topic(in_topic, 'topic');
-    perform _queue_check_key(v_key, 'key');
+    perform _queue_check_name(v_key, 200, 'key');
     in_payload := coalesce(in_payload, 'null');
     perform _queue_check_payload(in_payload, 'payload');
     perform _queue_check_options(in_options,

@@ -1,4 +1,4 @@
--- calls: _queue_check_kind, _queue_check_roles, _queue_check_topic, _queue_matcher, queue_now
+-- calls: _queue_check_name, _queue_check_roles, _queue_check_topic, _queue_matcher, queue_now
 -- changes: queue_subscription
 create or replace function queue_subscribe(in_pattern text, in_kind text, out changed boolean)
     language plpgsql
@@ -8,7 +8,7 @@ declare
     v_wild integer;
 begin
     perform _queue_check_topic(in_pattern, 'pattern');
-    perform _queue_check_kind(in_kind, 95, 'kind');
+    perform _queue_check_name(in_kind, 95, 'kind');
     perform _queue_check_roles(array[in_kind]);
     v_words := string_to_array(in_pattern, '.');
     v_wild := least(array_position(v_words, '*'), array_position(v_words, '#'));

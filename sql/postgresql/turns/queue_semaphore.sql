@@ -1,4 +1,4 @@
--- calls: _queue_check_kind, _queue_fail, _queue_permits_lock, _queue_permits_settle, queue_now
+-- calls: _queue_check_name, _queue_fail, _queue_permits_lock, _queue_permits_settle, queue_now
 -- changes: queue_semaphore, queue_semaphore_permit
 create or replace function queue_semaphore(in_name text, in_capacity bigint, out name text, out capacity bigint)
     language plpgsql
@@ -7,7 +7,7 @@ create or replace function queue_semaphore(in_name text, in_capacity bigint, out
 declare
     v_now constant bigint := queue_now();
 begin
-    perform _queue_check_kind(in_name, 100, 'name');
+    perform _queue_check_name(in_name, 100, 'name');
     if in_capacity not between 0 and 1000000 then
         perform _queue_fail('PQ001', 'capacity', in_capacity::text, 'must be an integer from 0 to 1000000');
     end if;

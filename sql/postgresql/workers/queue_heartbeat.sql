@@ -1,4 +1,4 @@
--- calls: _queue_boolean, _queue_check_headers, _queue_check_key, _queue_check_kinds, _queue_check_options,
+-- calls: _queue_boolean, _queue_check_headers, _queue_check_kinds, _queue_check_name, _queue_check_options,
 --     _queue_groups_due, _queue_is_alive, _queue_number, _queue_server_run, queue_now
 -- changes: queue_worker
 create or replace function queue_heartbeat(in_worker text, in_options jsonb default null, out worker text,
@@ -12,7 +12,7 @@ declare
     v_new queue_worker; v_old queue_worker;
     v_own integer; v_alive boolean;
 begin
-    perform _queue_check_key(in_worker, 'worker');
+    perform _queue_check_name(in_worker, 200, 'worker');
     perform _queue_check_options(in_options, '{timeout_seconds, kinds, info, session, reconnect_seconds, stop,
         upkeep}'::text[], 'options');
     v_new.timeout_seconds := _queue_number(in_options, 'timeout_seconds', 1::numeric, 86400::numeric);
