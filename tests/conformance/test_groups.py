@@ -506,6 +506,7 @@ def test_D6_what_is_asked_of_a_group_is_checked(queue: Session) -> None:
         queue.group("g", "next", [1])  # type: ignore[arg-type]
     wrong: list[dict[str, Any]] = [
         {"on_dead": "cry"},
+        {"on_dead": "WAIT"},
         {"close": "yes"},
         {"members": -1},
         {"priority": 99999},
