@@ -1,6 +1,5 @@
 -- calls: _queue_fail
-create procedure _queue_check_count(in in_count bigint, in in_name varchar(100) character set utf8mb4,
-    in in_most bigint)
+create procedure _queue_check_count(in in_count bigint, in in_name varchar(100), in in_most bigint)
     comment 'Refuses a number of messages that is none.
 in_count: the number. in_name: the parameter''s name. in_most: the largest allowed.
 Errors: PQ001.'

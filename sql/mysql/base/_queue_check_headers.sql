@@ -1,13 +1,12 @@
 -- calls: _queue_fail
-create procedure _queue_check_headers(in in_headers longtext character set utf8mb4,
-    in in_name varchar(100) character set utf8mb4, out out_headers longtext character set utf8mb4)
+create procedure _queue_check_headers(in in_headers longtext, in in_name varchar(100), out out_headers longtext)
     comment 'Refuses headers that are no object of scalars.
 in_headers: the headers. in_name: the parameter''s name for the message.
 Result: the headers, NULL where there are none.
 Errors: PQ003.'
 begin
     declare v_nested int default 0;
-    declare v_type varchar(20) character set utf8mb4 default json_type(in_headers);
+    declare v_type varchar(20) default json_type(in_headers);
     set out_headers = null;
     if v_type = 'OBJECT' then
         select count(*) into v_nested from json_table(in_headers, '$.*' columns (value json path '$')) r

@@ -1,12 +1,11 @@
 -- calls: _queue_fail
-create procedure _queue_check_json(in in_json longtext character set utf8mb4, in in_code char(5) character set utf8mb4,
-    in in_name varchar(100) character set utf8mb4)
+create procedure _queue_check_json(in in_json longtext, in in_code char(5), in in_name varchar(100))
     comment 'Refuses a text that is no JSON, or none that every server can hold.
 in_json: the text, not NULL. in_code: the SQLSTATE of the error. in_name: the parameter''s name for the message.
 Errors: the one given, for what is no JSON, lone surrogates, and \\u0000; PQ003 for what MySQL can''t hold.
 differs: PostgreSQL is given jsonb and has refused these before a routine sees them.'
 begin
-    declare v_left longtext character set utf8mb4;
+    declare v_left longtext;
     declare v_stored json;
     -- MySQL reads no more than 100 levels, MariaDB 32; MySQL stores no name of 64 KiB or more
     declare exit handler for 3157 call _queue_fail('PQ003', in_name, in_json,

@@ -1,6 +1,5 @@
 -- calls: _queue_check_json, _queue_check_name, _queue_fail
-create procedure _queue_check_kinds(in in_kinds longtext character set utf8mb4,
-    out out_kinds longtext character set utf8mb4)
+create procedure _queue_check_kinds(in in_kinds longtext, out out_kinds longtext)
     comment 'The kinds that a consumer names.
 in_kinds: a JSON array of 1 to 100 kinds, or one kind as a JSON string.
 Result: the kinds, in their order.

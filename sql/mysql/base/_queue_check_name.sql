@@ -1,6 +1,5 @@
 -- calls: _queue_fail
-create procedure _queue_check_name(in in_text text collate exact, in in_most int,
-    in in_name varchar(100) character set utf8mb4)
+create procedure _queue_check_name(in in_text text collate exact, in in_most int, in in_name varchar(100))
     comment 'Refuses what can''t be a kind, a key, or the name of something else.
 in_text: the name. in_most: the longest it may be: 200 characters for a key, 95 for a kind where messages are put in, so
 that <kind>.dead fits into the 100 of every other routine. in_name: the parameter''s name for the message.

@@ -1,14 +1,13 @@
 -- calls: _queue_check_json, _queue_fail
-create procedure _queue_check_options(in in_options longtext character set utf8mb4,
-    in in_allowed varchar(500) character set utf8mb4, in in_name varchar(100) character set utf8mb4)
+create procedure _queue_check_options(in in_options longtext, in in_allowed varchar(500), in in_name varchar(100))
     comment 'Refuses options that are no object and options that nobody knows.
 in_options: the options. in_allowed: the names a routine knows. in_name: the parameter''s name for the message.
 Errors: PQ002.
 differs: in_allowed is a text: a,b,c. An error names first what begins as the unknown one does, since there is little
 room. What is no JSON is refused here. MariaDB keeps a name that stands twice in an object; in options that is refused.'
 begin
-    declare v_type varchar(20) character set utf8mb4;
-    declare v_allowed varchar(500) character set utf8mb4;
+    declare v_type varchar(20);
+    declare v_allowed varchar(500);
     declare v_unknown text collate exact;
     if in_options is not null then
         call _queue_check_json(in_options, 'PQ002', in_name);

@@ -1,6 +1,5 @@
 -- calls: _queue_check_json, _queue_fail
-create procedure _queue_check_payload(in in_payload longtext character set utf8mb4,
-    in in_name varchar(100) character set utf8mb4)
+create procedure _queue_check_payload(in in_payload longtext, in in_name varchar(100))
     comment 'Refuses JSON that not every server can hold.
 in_payload: the payload; NULL: nothing is refused. in_name: the parameter''s name for the message.
 Errors: PQ003 where it is deeper than 31 levels (a scalar is one level), or has a number beyond double precision.

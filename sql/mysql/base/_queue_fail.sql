@@ -1,5 +1,5 @@
-create procedure _queue_fail(in in_code char(5) character set utf8mb4, in in_name varchar(250) character set utf8mb4,
-    in in_value longtext character set utf8mb4, in in_allowed varchar(500) character set utf8mb4)
+create procedure _queue_fail(in in_code char(5), in in_name varchar(250), in in_value longtext,
+    in in_allowed varchar(500))
     comment 'Raises the error of a bad value.
 in_code: the SQLSTATE, one a cause: PQ001 a parameter, PQ002 an option, PQ003 a payload, PQ004 refused in this state,
 PQ005 a receipt, PQ006 receipts that are lost, PQ007 a kind that is for others.
@@ -8,7 +8,7 @@ what is allowed.
 differs: MySQL has room for 128 characters, what is allowed is cut there, with … at its end; and each cause has a number
 of its own, 31001 to 31007, for drivers that know nothing of SQLSTATEs.'
 begin
-    declare v_text varchar(1000) character set utf8mb4;
+    declare v_text varchar(1000);
     declare v_most int default if(in_code = 'PQ006', 400, 40);
     set v_text = concat(in_name, ' ',
         coalesce(concat('"', left(in_value, v_most), if(char_length(in_value) > v_most, '…', ''), '"'),

@@ -1,6 +1,5 @@
 -- calls: _queue_fail
-create procedure _queue_instant(in in_options longtext character set utf8mb4,
-    in in_option varchar(30) character set utf8mb4, out out_time bigint)
+create procedure _queue_instant(in in_options longtext, in in_option varchar(30), out out_time bigint)
     comment 'A time out of the options: microseconds since 1970, or ISO 8601 with an offset; a value under 10^14 is
 refused, so that nobody''s seconds pass for microseconds.
 in_options: the options. in_option: its name.
@@ -10,11 +9,11 @@ differs: the result is out_time. PostgreSQL reads ISO 8601 itself, in the same w
 minutes, perhaps seconds, perhaps up to six places of them, and an offset: Z, +02, +0200, +02:00. A second 60 is the
 next minute.'
 begin
-    declare v_at longtext character set utf8mb4 default json_extract(in_options, concat('$.', in_option));
-    declare v_type varchar(20) character set utf8mb4 default json_type(v_at);
+    declare v_at longtext default json_extract(in_options, concat('$.', in_option));
+    declare v_type varchar(20) default json_type(v_at);
     declare v_text longtext collate exact default json_unquote(v_at);
-    declare v_offset varchar(10) character set utf8mb4;
-    declare v_clock varchar(20) character set utf8mb4;
+    declare v_offset varchar(10);
+    declare v_clock varchar(20);
     declare v_day date;
     declare v_month_day, v_hour, v_minute, v_second, v_fraction, v_ahead_hours, v_ahead_minutes int;
     set out_time = null;

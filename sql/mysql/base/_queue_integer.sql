@@ -1,6 +1,5 @@
 -- calls: _queue_fail, _queue_number
-create procedure _queue_integer(in in_options longtext character set utf8mb4,
-    in in_option varchar(30) character set utf8mb4, in in_least bigint, in in_most bigint,
+create procedure _queue_integer(in in_options longtext, in in_option varchar(30), in in_least bigint, in in_most bigint,
     out out_value bigint)
     comment 'A whole number out of the options.
 in_options: the options. in_option: its name. in_least, in_most: the range allowed.

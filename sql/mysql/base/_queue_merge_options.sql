@@ -1,10 +1,9 @@
-create procedure _queue_merge_options(in in_common longtext character set utf8mb4,
-    in in_own longtext character set utf8mb4, out out_options longtext character set utf8mb4)
+create procedure _queue_merge_options(in in_common longtext, in in_own longtext, out out_options longtext)
     comment 'The options of one of many: those for all, and its own, which win.
 in_common: the options for all. in_own: its own, an object. out_options: the options; NULL for none.
 differs: on PostgreSQL it is an operator. JSON_MERGE_PATCH would drop an option that is null.'
 begin
-    declare v_names longtext character set utf8mb4 default json_keys(in_own);
+    declare v_names longtext default json_keys(in_own);
     declare v_place int default 0;
     set out_options = in_own;
     if json_type(in_common) = 'OBJECT' then

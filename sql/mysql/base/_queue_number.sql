@@ -1,15 +1,14 @@
 -- calls: _queue_fail
-create procedure _queue_number(in in_options longtext character set utf8mb4,
-    in in_option varchar(30) character set utf8mb4, in in_least decimal(30,6), in in_most decimal(30,6),
-    out out_value decimal(30,6))
+create procedure _queue_number(in in_options longtext, in in_option varchar(30), in in_least decimal(30,6),
+    in in_most decimal(30,6), out out_value decimal(30,6))
     comment 'A number out of the options.
 in_options: the options. in_option: its name. in_least, in_most: the range allowed.
 Result: the number; NULL where it isn''t given.
 Errors: PQ002.
 differs: a number has six places at the most, which are microseconds.'
 begin
-    declare v_value longtext character set utf8mb4 default json_extract(in_options, concat('$.', in_option));
-    declare v_type varchar(20) character set utf8mb4 default json_type(v_value);
+    declare v_value longtext default json_extract(in_options, concat('$.', in_option));
+    declare v_type varchar(20) default json_type(v_value);
     set out_value = null;
     if v_type <> 'NULL' then
         if v_type not in ('INTEGER', 'UNSIGNED INTEGER', 'DOUBLE', 'DECIMAL') or v_value + 0e0 < in_least

@@ -1,6 +1,5 @@
 -- calls: _queue_fail
-create procedure _queue_receipt(in in_receipt text character set utf8mb4, out out_entry bigint,
-    out out_secret binary(16))
+create procedure _queue_receipt(in in_receipt text, out out_entry bigint, out out_secret binary(16))
     comment 'Takes a receipt apart.
 in_receipt: what queue_reserve answered.
 Result: the entry it names and the secret of the delivery.

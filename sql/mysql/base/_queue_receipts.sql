@@ -1,13 +1,12 @@
 -- calls: _queue_check_json, _queue_fail
-create procedure _queue_receipts(in in_receipts longtext character set utf8mb4,
-    out out_list longtext character set utf8mb4, out out_number int)
+create procedure _queue_receipts(in in_receipts longtext, out out_list longtext, out out_number int)
     comment 'Takes an array of receipts apart.
 in_receipts: a JSON array of what queue_reserve answered, at most 10000; NULL: none.
 Result: the receipts as they came; entries, secrets and places (from 1, where a receipt stands first), each receipt once
 and in the order of the entries, which is the order in which every routine locks rows.
 Errors: PQ005 with the first that has another form; PQ003 for JSON that no server could hold.'
 begin
-    declare v_bad longtext character set utf8mb4;
+    declare v_bad longtext;
     if in_receipts is null or length(in_receipts) < 99 and in_receipts regexp '^[[:space:]]*null[[:space:]]*$' then
         set in_receipts = '[]';
     end if;

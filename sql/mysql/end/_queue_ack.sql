@@ -1,7 +1,6 @@
 -- calls: _queue_advance, _queue_check_ack, _queue_move_many, _queue_permits_note, _queue_receipt, queue_now
 -- changes: delayed_queue, queue_count
-create procedure _queue_ack(in in_receipt text character set utf8mb4, in in_options longtext character set utf8mb4,
-    out out_outcome varchar(10) character set utf8mb4)
+create procedure _queue_ack(in in_receipt text, in in_options longtext, out out_outcome varchar(10))
     comment 'queue_ack without its transaction, for whom may have none of its own.
 in_receipt, in_options, and the errors: those of queue_ack. out_outcome: acked, moved, duplicate, lost.
 differs: on PostgreSQL queue_ack is called itself: a function needs no transaction of its own.'
@@ -13,7 +12,7 @@ begin
     declare v_deliveries int;
     declare v_order varchar(200) collate exact;
     declare v_outcomes longtext character set ascii;
-    declare v_semaphores longtext character set utf8mb4;
+    declare v_semaphores longtext;
     declare continue handler for not found begin end;
     call _queue_receipt(in_receipt, v_entry, v_secret);
     if in_options is not null then

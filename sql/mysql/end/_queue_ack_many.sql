@@ -1,6 +1,6 @@
 -- calls: _queue_check_ack, _queue_end_many, _queue_move_many, _queue_receipts, queue_now
-create procedure _queue_ack_many(in in_receipts longtext character set utf8mb4,
-    in in_options longtext character set utf8mb4, out out_outcomes longtext character set ascii)
+create procedure _queue_ack_many(in in_receipts longtext, in in_options longtext,
+    out out_outcomes longtext character set ascii)
     comment 'queue_ack_many without its transaction.
 in_receipts, in_options, and the errors: those of queue_ack_many. out_outcomes: a letter a receipt, in their order: a
 for acked, m for moved, d for duplicate, l for lost.
@@ -10,7 +10,7 @@ begin
     declare v_now bigint;
     declare v_number, v_place, v_held int;
     declare v_keeps, v_each boolean default false;
-    declare v_list, v_entries, v_places longtext character set utf8mb4;
+    declare v_list, v_entries, v_places longtext;
     declare c cursor for select j.place from unnest(v_places) j (place int);
     call _queue_receipts(in_receipts, v_list, v_number);
     if in_options is not null then

@@ -1,6 +1,6 @@
 -- calls: _queue_add_error, _queue_end, _queue_entry, _queue_index, _queue_log_entries, _queue_members_end
 -- changes: delayed_queue, queue_group_member, queue_kind
-create procedure _queue_bury(in in_entry bigint, in in_error longtext character set utf8mb4, in in_now bigint)
+create procedure _queue_bury(in in_entry bigint, in in_error longtext, in in_now bigint)
     comment 'Moves a message to the dead-letter kind of its kind, with its errors. A key that is taken there gets a
 suffix; kind, key, priority and order key are remembered for queue_redrive; those of a dead letter that dies again are
 still those of its origin.
@@ -11,13 +11,13 @@ differs: one message, because a procedure has no arrays; whoever ends many goes 
 begin
     declare v_kind, v_to_kind, v_source_kind varchar(100) collate exact;
     declare v_key, v_source_key, v_order varchar(200) collate exact;
-    declare v_payload, v_headers, v_errors, v_route, v_semaphores, v_roles longtext character set utf8mb4;
+    declare v_payload, v_headers, v_errors, v_route, v_semaphores, v_roles longtext;
     declare v_bytes longblob;
     declare v_priority, v_source_priority smallint;
     declare v_initially, v_member, v_letter bigint;
     declare v_attempts, v_guarded, v_ends int;
-    declare v_by varchar(200) character set utf8mb4;
-    declare v_suffix varchar(200) character set utf8mb4 default '';
+    declare v_by varchar(200);
+    declare v_suffix varchar(200) default '';
     declare v_created int default 0;
     declare continue handler for not found begin end;
     select q.p_kind, q.p_key, q.payload, q.payload_bytes, q.headers, q.priority, q.scheduled_at_initially, q.errors,

@@ -1,5 +1,5 @@
 -- calls: _queue_check_name, _queue_check_options, _queue_check_payload, _queue_check_roles, _queue_fail, _queue_text
-create procedure _queue_check_ack(in in_options longtext character set utf8mb4)
+create procedure _queue_check_ack(in in_options longtext)
     comment 'Refuses options that queue_ack doesn''t know.
 in_options: those of queue_ack.
 Errors: PQ001, PQ002, PQ003.'

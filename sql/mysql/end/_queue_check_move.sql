@@ -1,6 +1,6 @@
 -- calls: _queue_check_name, _queue_check_options, _queue_check_payload, _queue_push_options, _queue_text
-create procedure _queue_check_move(in in_to_kind text collate exact, in in_options longtext character set utf8mb4,
-    in in_now bigint, in in_place varchar(60) character set utf8mb4)
+create procedure _queue_check_move(in in_to_kind text collate exact, in in_options longtext, in in_now bigint,
+    in in_place varchar(60))
     comment 'Refuses a target and options that queue_move doesn''t know.
 in_to_kind, in_options: those of queue_move. in_now: the time of the call. in_place: what stands before the names in
 errors.
@@ -9,8 +9,8 @@ begin
     declare v_at bigint;
     declare v_priority smallint;
     declare v_attempts, v_max_attempts int;
-    declare v_headers, v_key, v_none longtext character set utf8mb4;
-    declare v_on_duplicate varchar(20) character set utf8mb4;
+    declare v_headers, v_key, v_none longtext;
+    declare v_on_duplicate varchar(20);
     call _queue_check_name(in_to_kind, 95, concat(in_place, 'to_kind'));
     if in_options is not null then
         call _queue_check_options(in_options, 'payload,headers,key,delay_seconds,priority,on_duplicate',

@@ -1,11 +1,11 @@
 -- calls: _queue_boolean, _queue_check_options, _queue_check_payload, _queue_number, _queue_text
-create procedure _queue_check_nack(in in_options longtext character set utf8mb4)
+create procedure _queue_check_nack(in in_options longtext)
     comment 'Refuses options that queue_nack doesn''t know.
 in_options: the options.
 Errors: PQ002, and PQ003 for the payload.'
 begin
     declare v_number decimal(30,6);
-    declare v_text longtext character set utf8mb4;
+    declare v_text longtext;
     declare v_flag boolean;
     if in_options is not null then
         call _queue_check_options(in_options, 'delay_seconds,error,payload,final,count', 'options');

@@ -1,7 +1,7 @@
 -- calls: _queue_advance, _queue_log, _queue_permits_note, _queue_put
 -- changes: delayed_queue, queue_count, queue_dedup, queue_history
-create procedure _queue_end(in in_entry bigint, in in_outcome varchar(10) character set utf8mb4,
-    in in_to_kind text collate exact, in in_now bigint)
+create procedure _queue_end(in in_entry bigint, in in_outcome varchar(10), in in_to_kind text collate exact,
+    in in_now bigint)
     comment 'The verb end: counts and removes what has ended, and does what hangs on it, in one order of locks. What its
 kind wants kept is kept (history, key, log); the next of its line is first; what was pushed onto it while it was held is
 put in, as a new entry with the same route before it, and the same semaphores; which is the same member of its group
@@ -16,13 +16,13 @@ is plain ends in one statement in _queue_ack, and many together in _queue_end_ma
 begin
     declare v_kind varchar(100) collate exact;
     declare v_key, v_order varchar(200) collate exact;
-    declare v_payload, v_headers, v_route, v_semaphores longtext character set utf8mb4;
+    declare v_payload, v_headers, v_route, v_semaphores longtext;
     declare v_bytes longblob;
     declare v_priority smallint;
     declare v_max_attempts, v_deliveries int;
     declare v_at, v_member, v_entry bigint;
     declare v_pending, v_history, v_dedup, v_logs, v_pushed boolean;
-    declare v_outcome varchar(10) character set utf8mb4;
+    declare v_outcome varchar(10);
     declare continue handler for not found begin end;
     select q.p_kind, q.p_key, q.pending, q.source_kind is null, q.deliveries, q.order_key, q.semaphores
     into v_kind, v_key, v_pending, v_pushed, v_deliveries, v_order, v_semaphores

@@ -1,7 +1,7 @@
 -- calls: _queue_advance, _queue_end, _queue_permits_note
 -- changes: delayed_queue, queue_count, queue_dedup, queue_history
-create procedure _queue_end_many(in in_entries longtext character set utf8mb4, in in_keeps boolean,
-    in in_outcome varchar(10) character set utf8mb4, in in_now bigint)
+create procedure _queue_end_many(in in_entries longtext, in in_keeps boolean, in in_outcome varchar(10),
+    in in_now bigint)
     comment 'The verb end for many messages: together, or each by _queue_end where a kind of theirs has a log or
 something is pending.
 in_entries: a JSON array of their entries, locked already. in_keeps: whether a kind of theirs keeps history, keys or a
@@ -10,7 +10,7 @@ Locks: the lines of their order keys, in their order, and the next in each.
 differs: on PostgreSQL _queue_end takes many.'
 begin
     declare v_entry bigint;
-    declare v_lines, v_guarded, v_history, v_dedup longtext character set utf8mb4;
+    declare v_lines, v_guarded, v_history, v_dedup longtext;
     declare v_each boolean default false;
     declare c cursor for
         select j.entry from unnest(in_entries) j (entry bigint) order by j.entry;

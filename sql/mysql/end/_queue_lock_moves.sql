@@ -1,6 +1,5 @@
 -- calls: _queue_lock
-create procedure _queue_lock_moves(in in_list longtext character set utf8mb4,
-    in in_moves longtext character set utf8mb4, in in_to text collate exact)
+create procedure _queue_lock_moves(in in_list longtext, in in_moves longtext, in in_to text collate exact)
     comment 'Locks what moves need, sources and the messages that have the keys of the targets, in the order of their
 entries, so that moves in opposite directions don''t deadlock.
 in_list: their receipts, as _queue_receipts answers them. in_moves: the moves, as in queue_move_many; their places are
@@ -8,7 +7,7 @@ those of the list. NULL: all go to in_to; where that is NULL, too, each goes on 
 Locks: as said.
 differs: it locks only; the cursor of _queue_move_many has the order in which the moves are made.'
 begin
-    declare v_targets longtext character set utf8mb4;
+    declare v_targets longtext;
     -- keys of an entry never change: a plain read will do
     select json_arrayagg(json_array(t.entry)) into v_targets
     from unnest(in_list) r (entry bigint, secret char(32), place int)

@@ -1,6 +1,6 @@
 -- calls: _queue_check_fit, _queue_end, _queue_fail, _queue_members_end, _queue_push_options, _queue_put, _queue_text
 create procedure _queue_move(in in_entry bigint, in in_secret binary(16), in in_to_kind text collate exact,
-    in in_options longtext character set utf8mb4, in in_now bigint, out out_outcome varchar(10) character set utf8mb4)
+    in in_options longtext, in in_now bigint, out out_outcome varchar(10))
     comment 'Moves one message.
 in_entry, in_secret: its receipt, taken apart. in_to_kind, in_options: those of queue_move, checked, and for an ack
 next: true, since this is the next step of its route, and result. in_now: the time of the call.
@@ -10,13 +10,12 @@ differs: the result is a parameter, out_outcome.'
 move: begin
     declare v_kind varchar(100) collate exact;
     declare v_key, v_other_key text collate exact;
-    declare v_payload, v_headers, v_other_headers, v_shape, v_route, v_semaphores longtext character set utf8mb4;
+    declare v_payload, v_headers, v_other_headers, v_shape, v_route, v_semaphores, v_none longtext;
     declare v_bytes longblob;
     declare v_priority, v_other_priority smallint;
     declare v_attempts, v_max_attempts int;
     declare v_at, v_member, v_entry bigint;
-    declare v_none longtext character set utf8mb4;
-    declare v_on_duplicate varchar(20) character set utf8mb4;
+    declare v_on_duplicate varchar(20);
     declare v_draining boolean;
     declare v_order varchar(200) collate exact;
     declare continue handler for not found begin end;

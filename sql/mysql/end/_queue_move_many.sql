@@ -1,8 +1,7 @@
 -- calls: _queue_end, _queue_lock_moves, _queue_members_end, _queue_merge_options, _queue_move, _queue_text
 -- changes: queue_history
-create procedure _queue_move_many(in in_list longtext character set utf8mb4, in in_number int,
-    in in_moves longtext character set utf8mb4, in in_options longtext character set utf8mb4, in in_now bigint,
-    out out_outcomes longtext character set ascii)
+create procedure _queue_move_many(in in_list longtext, in in_number int, in in_moves longtext, in in_options longtext,
+    in in_now bigint, out out_outcomes longtext character set ascii)
     comment 'Acks messages, or moves them on, each to a kind of its own.
 in_list, in_number: the receipts, taken apart, see _queue_receipts, and how many there are. in_moves: where each goes,
 with options of its own, as in queue_move_many; NULL: they are acked, or go where their routes or option to say.
@@ -19,8 +18,8 @@ begin
     declare v_place int;
     declare v_kind, v_to_kind varchar(100) collate exact;
     declare v_to longtext collate exact;
-    declare v_outcome varchar(10) character set utf8mb4;
-    declare v_move, v_options, v_members longtext character set utf8mb4;
+    declare v_outcome varchar(10);
+    declare v_move, v_options, v_members longtext;
     declare c cursor for -- in the order in which keys are put in everywhere
         select o.entry, o.secret, o.place, o.p_kind, o.to_kind, o.member, m.move
         from (

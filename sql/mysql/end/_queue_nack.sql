@@ -1,8 +1,8 @@
 -- calls: _queue_add_error, _queue_boolean, _queue_bury, _queue_check_fit, _queue_defaults, _queue_end, _queue_index,
 --     _queue_line_up, _queue_number, _queue_text
 -- changes: delayed_queue, queue_count
-create procedure _queue_nack(in in_entry bigint, in in_secret binary(16), in in_options longtext character set utf8mb4,
-    in in_now bigint, out out_outcome varchar(10) character set utf8mb4)
+create procedure _queue_nack(in in_entry bigint, in in_secret binary(16), in in_options longtext, in in_now bigint,
+    out out_outcome varchar(10))
     comment 'Gives one message back.
 in_entry, in_secret: its receipt, taken apart. in_options: those of queue_nack, checked. in_now: the time of the call.
 Result: the outcome: retry, dead, lost.
@@ -10,8 +10,8 @@ Locks: the message; as _queue_bury where it dies.
 differs: the result is a parameter, out_outcome.'
 nack: begin
     declare v_kind varchar(100) collate exact;
-    declare v_by varchar(200) character set utf8mb4;
-    declare v_error, v_errors, v_shape longtext character set utf8mb4;
+    declare v_by varchar(200);
+    declare v_error, v_errors, v_shape longtext;
     declare v_counts, v_final, v_pending, v_guarded, v_filter boolean;
     declare v_attempts, v_max_attempts, v_most int;
     declare v_delay, v_none, v_backoff, v_factor, v_longest, v_jitter decimal(30,6);

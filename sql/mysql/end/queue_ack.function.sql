@@ -1,12 +1,12 @@
 -- calls: _queue_ack
-create function queue_ack(in_receipt text character set utf8mb4) returns json
+create function queue_ack(in_receipt text) returns json
     not deterministic modifies sql data
     comment 'The short form of the procedure queue_ack, for clients that only know SELECT.
 in_receipt, the errors and the locks: those of the procedure.
 Result: a JSON object of its columns.
 differs: PostgreSQL''s routine is such a function itself.'
 begin
-    declare v_outcome varchar(10) character set utf8mb4;
+    declare v_outcome varchar(10);
     call _queue_ack(in_receipt, null, v_outcome);
     return json_object('receipt', in_receipt, 'outcome', v_outcome);
 end;

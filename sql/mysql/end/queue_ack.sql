@@ -1,5 +1,5 @@
 -- calls: _queue_ack
-create procedure queue_ack(in in_receipt text character set utf8mb4, in in_options longtext character set utf8mb4)
+create procedure queue_ack(in in_receipt text, in in_options longtext)
     comment 'The work is done: removes the message. It is kept in queue_history where the kind has history_seconds. What
 was pushed onto it while it was held is put in now.
 in_receipt: what queue_reserve returned.
@@ -22,7 +22,7 @@ Locks: the message and the next in the line of its order key. Where it goes on, 
 the one that has its key there, in the order of their entries. Its semaphores.
 Where the idea comes from: Keuss''s pipelines, with their direct, choice and sink links.'
 begin
-    declare v_outcome varchar(10) character set utf8mb4;
+    declare v_outcome varchar(10);
     begin atomic
         call _queue_ack(in_receipt, in_options, v_outcome);
     end atomic;

@@ -1,6 +1,5 @@
 -- calls: _queue_ack_many
-create procedure queue_ack_many(in in_receipts longtext character set utf8mb4,
-    in in_options longtext character set utf8mb4)
+create procedure queue_ack_many(in in_receipts longtext, in in_options longtext)
     comment 'The work of many messages is done: queue_ack for each, in one statement.
 in_receipts: a JSON array of at most 10000 receipts; NULL: none. in_options: as in queue_ack, for each of them.
 Result: a row a receipt, in their order: receipt, outcome: acked, moved, duplicate, lost; a receipt that stands twice is

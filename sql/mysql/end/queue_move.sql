@@ -1,7 +1,6 @@
 -- calls: _queue_check_move, _queue_check_roles, _queue_lock_moves, _queue_move, _queue_receipt, _queue_text,
 --     queue_now
-create procedure queue_move(in in_receipt text character set utf8mb4, in in_to_kind text collate exact,
-    in in_options longtext character set utf8mb4)
+create procedure queue_move(in in_receipt text, in in_to_kind text collate exact, in in_options longtext)
     comment 'Moves a message on to the next kind, atomically: it is in one of the two at every instant.
 in_receipt: what queue_reserve returned.
 in_to_kind: the kind, 1 to 95 characters.
@@ -25,7 +24,7 @@ begin
     declare v_now, v_entry bigint;
     declare v_secret binary(16);
     declare v_key text collate exact;
-    declare v_outcome varchar(10) character set utf8mb4;
+    declare v_outcome varchar(10);
     begin atomic
         call queue_now(v_now);
         call _queue_receipt(in_receipt, v_entry, v_secret);

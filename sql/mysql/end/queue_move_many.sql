@@ -1,7 +1,6 @@
 -- calls: _queue_check_json, _queue_check_move, _queue_check_options, _queue_check_roles, _queue_fail,
 --     _queue_merge_options, _queue_move_many, _queue_receipts, queue_now
-create procedure queue_move_many(in in_moves longtext character set utf8mb4,
-    in in_options longtext character set utf8mb4)
+create procedure queue_move_many(in in_moves longtext, in in_options longtext)
     comment 'Moves many messages on, each to a kind of its own: queue_move for each, in one call and one transaction.
 in_moves: a JSON array of at most 10000 objects {receipt, to_kind, and move options}; NULL: none. in_options: move
 options for all; those of a move win.
@@ -13,7 +12,7 @@ begin
     declare v_now bigint;
     declare v_number, v_place, v_bad int;
     declare v_to_kind text collate exact;
-    declare v_list, v_move, v_options, v_receipts longtext character set utf8mb4;
+    declare v_list, v_move, v_options, v_receipts longtext;
     declare v_outcomes longtext character set ascii;
     begin atomic
         declare a cursor for

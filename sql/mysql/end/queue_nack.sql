@@ -1,5 +1,5 @@
 -- calls: _queue_check_nack, _queue_nack, _queue_receipt, queue_now
-create procedure queue_nack(in in_receipt text character set utf8mb4, in in_options longtext character set utf8mb4)
+create procedure queue_nack(in in_receipt text, in in_options longtext)
     comment 'Gives a message back for a later try. A nack of the last delivery that it may have (max_attempts) makes it
 a dead letter.
 in_receipt: what queue_reserve returned.
@@ -20,7 +20,7 @@ Locks: the message, and where it dies its key in the dead-letter kind; its semap
 begin
     declare v_now, v_entry bigint;
     declare v_secret binary(16);
-    declare v_outcome varchar(10) character set utf8mb4;
+    declare v_outcome varchar(10);
     begin atomic
         call _queue_receipt(in_receipt, v_entry, v_secret);
         call _queue_check_nack(in_options);

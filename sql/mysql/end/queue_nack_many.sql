@@ -1,6 +1,5 @@
 -- calls: _queue_check_nack, _queue_lock, _queue_nack, _queue_receipts, queue_now
-create procedure queue_nack_many(in in_receipts longtext character set utf8mb4,
-    in in_options longtext character set utf8mb4)
+create procedure queue_nack_many(in in_receipts longtext, in in_options longtext)
     comment 'Gives many messages back: queue_nack for each, in one call.
 in_receipts: a JSON array of at most 10000 receipts; NULL: none. in_options: those of queue_nack, for all.
 Result: a row a receipt, in their order: receipt, outcome: retry, dead, lost; one that stands twice is lost the second
@@ -11,8 +10,8 @@ begin
     declare v_now, v_entry bigint;
     declare v_secret binary(16);
     declare v_number, v_place int;
-    declare v_list longtext character set utf8mb4;
-    declare v_outcome varchar(10) character set utf8mb4;
+    declare v_list longtext;
+    declare v_outcome varchar(10);
     declare v_outcomes longtext character set ascii;
     begin atomic
         declare c cursor for -- dead letters are put in in the order of their keys, as everywhere

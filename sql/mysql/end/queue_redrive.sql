@@ -1,7 +1,6 @@
 -- calls: _queue_check_count, _queue_check_name, _queue_check_roles, _queue_end, _queue_put, queue_now
 -- changes: delayed_queue
-create procedure queue_redrive(in in_kind text collate exact,
-    in in_max_messages bigint)
+create procedure queue_redrive(in in_kind text collate exact, in in_max_messages bigint)
     comment 'Sends dead letters back to the kinds they came from. Each is a new entry with attempts 0. It keeps its key,
 priority, errors, route and semaphores, and stands at the end of the line of its order key. The dead letter has ended by
 that: it counts as moved, in history and log too.
@@ -13,15 +12,14 @@ the last one that went are counted, or all where fewer went than were asked for.
 Errors: PQ007 for a kind that is for others. PQ001 for kind and max_messages.
 Locks: the dead letters that go, and the first of the lines. What others hold or have locked stays.'
 begin
-    declare v_now, v_entry, v_created, v_initially, v_at, v_member bigint;
+    declare v_now, v_entry, v_created, v_initially, v_at, v_member, v_went, v_stayed, v_found, v_keys bigint;
     declare v_kind varchar(100) collate exact;
     declare v_key, v_order, v_letter, v_last varchar(200) collate exact;
-    declare v_payload, v_headers, v_errors, v_route, v_semaphores longtext character set utf8mb4;
+    declare v_payload, v_headers, v_errors, v_route, v_semaphores longtext;
     declare v_bytes longblob;
     declare v_priority smallint;
-    declare v_outcome varchar(10) character set utf8mb4;
+    declare v_outcome varchar(10);
     declare v_most, v_look bigint default coalesce(in_max_messages, 9223372036854775807);
-    declare v_went, v_stayed, v_found, v_keys bigint;
     begin atomic
         declare c cursor for
             select d.entry, d.p_key

@@ -1,6 +1,5 @@
 -- calls: _queue_check_name, _queue_check_roles, _queue_end, queue_now
-create procedure queue_remove(in in_kind text collate exact,
-    in in_key text collate exact)
+create procedure queue_remove(in in_kind text collate exact, in in_key text collate exact)
     comment 'Removes a message that nobody holds.
 in_kind: the kind. in_key: the key.
 Result: outcome: removed, held (it stays), absent.
@@ -9,7 +8,7 @@ Locks: the message, the next in the line of its order key, and its semaphores.'
 begin
     declare v_held boolean;
     declare v_now, v_entry bigint;
-    declare v_outcome varchar(10) character set utf8mb4;
+    declare v_outcome varchar(10);
     declare continue handler for not found begin end;
     begin atomic
         call queue_now(v_now);

@@ -9,9 +9,9 @@ finishing: begin
     declare v_open, v_dead, v_members, v_expected, v_delay, v_at, v_entry bigint;
     declare v_kind, v_fail_kind varchar(100) collate exact;
     declare v_key varchar(200) collate exact;
-    declare v_payload, v_results longtext character set utf8mb4;
+    declare v_payload, v_results longtext;
     declare v_priority smallint;
-    declare v_outcome varchar(10) character set utf8mb4;
+    declare v_outcome varchar(10);
     declare continue handler for not found begin end;
     select g.closed, g.on_dead = 'fail', g.expected, g.then_kind, g.fail_kind, g.then_key, g.then_payload,
         g.then_priority, g.then_delay

@@ -13,7 +13,7 @@ begin
     declare v_there, v_open int;
     declare v_rounds int default 0;
     declare v_finished_at bigint;
-    declare v_notes longtext character set utf8mb4;
+    declare v_notes longtext;
     declare continue handler for not found begin end;
     set out_looked = 0;
     select min(d.group_name) into v_group from queue_group_due d;

@@ -1,7 +1,7 @@
 -- calls: _queue_group_check, _queue_group_note
 -- changes: queue_group_member, queue_group_stripe
-create procedure _queue_members_end(in in_members longtext character set utf8mb4,
-    in in_outcome varchar(10) character set utf8mb4, in in_result longtext character set utf8mb4, in in_now bigint)
+create procedure _queue_members_end(in in_members longtext, in in_outcome varchar(10), in in_result longtext,
+    in in_now bigint)
     comment 'Members of groups are done; the last one of a group has it finish.
 in_members: the members; those that are done already stay as they are. in_outcome: acked, duplicate, dead, gone.
 in_result: of each of them, NULL: none. in_now: the time of the call.
@@ -11,7 +11,7 @@ first. Then as _queue_group_check, in the order of the groups'' names.
 differs: in_members is a JSON array.'
 begin
     declare v_name varchar(100) collate exact;
-    declare v_stripes longtext character set utf8mb4;
+    declare v_stripes longtext;
     declare c cursor for
         select distinct d.group_name
         from (

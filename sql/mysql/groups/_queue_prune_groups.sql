@@ -12,7 +12,7 @@ begin
     declare v_name, v_locked varchar(100) collate exact;
     declare v_from, v_rows, v_last, v_open bigint;
     declare v_left bigint default in_max;
-    declare v_gone longtext character set utf8mb4;
+    declare v_gone longtext;
     declare v_past cursor for
         select g.group_name from queue_group g force index (queue_group_forget)
         where g.forget_at <= in_now order by g.forget_at limit in_max;

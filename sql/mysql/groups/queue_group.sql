@@ -3,7 +3,7 @@
 --     _queue_text, queue_now
 -- changes: queue_group, queue_group_stripe
 create procedure queue_group(in in_group text collate exact, in in_then_kind text collate exact,
-    in in_then_payload longtext character set utf8mb4, in in_options longtext character set utf8mb4)
+    in in_then_payload longtext, in in_options longtext)
     comment 'Makes a group, or changes one that has not finished. When all of its members are done, the queue pushes one
 more message, once: the continuation. Messages become members by option group of a push. A member is done when it is
 acked, or at the end of its route.
@@ -47,7 +47,7 @@ begin
         declare v_found varchar(100) collate exact;
         declare v_delay, v_keep decimal(30,6);
         declare v_close boolean;
-        declare v_dead longtext character set utf8mb4;
+        declare v_dead longtext;
         declare v_key, v_on_dead, v_fail_kind longtext collate exact;
         declare continue handler for not found begin end;
         call queue_now(v_now);

@@ -1,5 +1,5 @@
-create procedure _queue_cron_field(in in_field varchar(5000) character set utf8mb4, in in_least int, in in_most int,
-    in in_names varchar(100) character set utf8mb4, out out_mask bigint)
+create procedure _queue_cron_field(in in_field varchar(5000), in in_least int, in in_most int, in in_names varchar(100),
+    out out_mask bigint)
     comment 'One field of a cron expression as a mask, a bit a value.
 in_field: values, ranges and steps with commas between them: *, 5, 1-5, */10, 10/5, mon-fri. in_least, in_most: the
 range of its values.
@@ -7,8 +7,8 @@ in_names: names of its values from the least on, with commas between them.
 Result: the mask; NULL for what is no such field.
 differs: the result is out_mask.'
 field: begin
-    declare v_left varchar(5000) character set utf8mb4 default lower(in_field);
-    declare v_part, v_low, v_high varchar(5000) character set utf8mb4;
+    declare v_left varchar(5000) default lower(in_field);
+    declare v_part, v_low, v_high varchar(5000);
     declare v_from, v_to, v_step int;
     set out_mask = if(in_field <> '', 0, null);
     while v_left <> '' do

@@ -6,7 +6,7 @@ Result: microseconds since 1970-01-01 UTC, at the earliest next_at.
 differs: the result is out_last; a row can''t be a parameter.'
 begin
     declare v_end, v_next, v_seconds bigint;
-    declare v_left varchar(100) character set utf8mb4 default '60,600,3600,21600,86400,604800,2764800,31622400,';
+    declare v_left varchar(100) default '60,600,3600,21600,86400,604800,2764800,31622400,';
     select least(in_now, coalesce(r.until_at, in_now)), r.next_at into v_end, out_last from queue_recurring r
         where r.name = in_name;
     -- from as late as there is one, so that what was missed for months isn't gone through one by one

@@ -7,7 +7,7 @@ differs: the result is out_at; a row can''t be a parameter.'
 begin
     declare v_after bigint default in_after div 1000000;
     declare v_every, v_hours, v_until, v_offset, v_late, v_early, v_other, v_local bigint;
-    declare v_zone varchar(64) character set utf8mb4;
+    declare v_zone varchar(64);
     select r.every, r.hours, r.zone, r.zone_seconds, r.until_at into v_every, v_hours, v_zone, v_offset, v_until
     from queue_recurring r where r.name = in_name;
     set out_at = (in_after div v_every + 1) * v_every;

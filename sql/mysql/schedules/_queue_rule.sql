@@ -1,8 +1,7 @@
 -- calls: _queue_cron_field, _queue_fail, _queue_number, _queue_text
-create procedure _queue_rule(in in_options longtext character set utf8mb4, out out_rule longtext character set utf8mb4,
-    out out_every bigint, out out_seconds bigint, out out_minutes bigint, out out_hours bigint, out out_days bigint,
-    out out_months bigint, out out_weekdays bigint, out out_either_day boolean,
-    out out_zone varchar(64) character set utf8mb4, out out_zone_seconds int)
+create procedure _queue_rule(in in_options longtext, out out_rule longtext, out out_every bigint,
+    out out_seconds bigint, out out_minutes bigint, out out_hours bigint, out out_days bigint, out out_months bigint,
+    out out_weekdays bigint, out out_either_day boolean, out out_zone varchar(64), out out_zone_seconds int)
     comment 'The rule of a schedule out of its options.
 in_options: see queue_schedule; of these every_seconds, daily_at, cron and time_zone.
 Result: a row of queue_recurring with what makes the rule.

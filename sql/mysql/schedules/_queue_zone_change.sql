@@ -1,6 +1,5 @@
 -- calls: _queue_zone_offset
-create procedure _queue_zone_change(in in_zone varchar(64) character set utf8mb4, in in_from bigint, in in_to bigint,
-    out out_change bigint)
+create procedure _queue_zone_change(in in_zone varchar(64), in in_from bigint, in in_to bigint, out out_change bigint)
     comment 'When a zone changes its offset.
 in_zone: its name. in_from, in_to: two times with different offsets, in seconds since 1970-01-01 UTC.
 Result: the first second of the other offset.

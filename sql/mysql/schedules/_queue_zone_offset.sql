@@ -1,5 +1,4 @@
-create procedure _queue_zone_offset(in in_zone varchar(64) character set utf8mb4, in in_at bigint,
-    out out_offset bigint)
+create procedure _queue_zone_offset(in in_zone varchar(64), in in_at bigint, out out_offset bigint)
     comment 'How far a zone is ahead of UTC.
 in_zone: its name. in_at: when, in seconds since 1970-01-01 UTC.
 Result: seconds.

@@ -2,8 +2,8 @@
 --     _queue_check_roles, _queue_fail, _queue_instant, _queue_next_tick, _queue_push_options, _queue_rule,
 --     _queue_text, queue_now
 -- changes: queue_recurring
-create procedure queue_schedule(in in_name text collate exact, in in_kind text collate exact,
-    in in_payload longtext character set utf8mb4, in in_options longtext character set utf8mb4)
+create procedure queue_schedule(in in_name text collate exact, in in_kind text collate exact, in in_payload longtext,
+    in in_options longtext)
     comment 'Has a message pushed again and again, by queue_tick. A schedule of that name is replaced. What it is due
 for already stays due where its rule is the same.
 in_name: 1 to 100 characters.
@@ -40,9 +40,9 @@ begin
         declare v_zone_seconds, v_attempts, v_max_attempts int;
         declare v_priority smallint;
         declare v_either, v_paused boolean;
-        declare v_zone varchar(64) character set utf8mb4;
-        declare v_on_duplicate varchar(20) character set utf8mb4;
-        declare v_rule, v_push, v_headers, v_shape, v_none longtext character set utf8mb4;
+        declare v_zone varchar(64);
+        declare v_on_duplicate varchar(20);
+        declare v_rule, v_push, v_headers, v_shape, v_none longtext;
         declare v_catch_up text collate exact;
         declare continue handler for not found begin end;
         set v_next_at = null;

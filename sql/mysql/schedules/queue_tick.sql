@@ -13,10 +13,10 @@ begin
     declare v_left, v_attempts, v_max_attempts int;
     declare v_name, v_kind varchar(100) collate exact;
     declare v_key varchar(200) collate exact;
-    declare v_payload, v_headers, v_push, v_none longtext character set utf8mb4;
+    declare v_payload, v_headers, v_push, v_none longtext;
     declare v_priority smallint;
-    declare v_catch_up, v_outcome varchar(10) character set utf8mb4;
-    declare v_on_duplicate varchar(20) character set utf8mb4;
+    declare v_catch_up, v_outcome varchar(10);
+    declare v_on_duplicate varchar(20);
     begin atomic
         declare c cursor for
             select r.name

@@ -1,5 +1,5 @@
 -- calls: _queue_fail
-create procedure _queue_check_roles(in in_kinds longtext character set utf8mb4)
+create procedure _queue_check_roles(in in_kinds longtext)
     comment 'Refuses a session that may not use a kind, see the option roles of queue_define. The owner of the queue may
 use all.
 in_kinds: a JSON array of the kinds; NULL or one that nobody has restricted: anybody may.
@@ -12,7 +12,7 @@ begin
     declare v_owner varchar(300) collate exact
         default left(current_user(), char_length(current_user()) - locate('@', reverse(current_user())));
     declare v_kind varchar(100) collate exact;
-    declare v_roles longtext character set utf8mb4;
+    declare v_roles longtext;
     declare continue handler for not found begin end;
     if v_user <> v_owner then
         select k.p_kind, k.roles into v_kind, v_roles

@@ -1,13 +1,12 @@
 -- calls: _queue_fail
-create procedure _queue_check_shape(in in_shape longtext character set utf8mb4,
-    out out_shape longtext character set utf8mb4)
+create procedure _queue_check_shape(in in_shape longtext, out out_shape longtext)
     comment 'Refuses what can''t be a payload_shape.
 in_shape: the option.
 Result: the shape, NULL for none.
 Errors: PQ002.'
 begin
     declare v_wrong int default 0;
-    declare v_type varchar(20) character set utf8mb4 default json_type(in_shape);
+    declare v_type varchar(20) default json_type(in_shape);
     set out_shape = null;
     if v_type = 'OBJECT' then
         select count(*) into v_wrong

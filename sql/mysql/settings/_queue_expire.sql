@@ -10,7 +10,7 @@ differs: the result is out_gone.'
 begin
     declare v_kind varchar(100) collate exact;
     declare v_since, v_used, v_left, v_entry bigint;
-    declare v_entries longtext character set utf8mb4;
+    declare v_entries longtext;
     declare c cursor for
         select k.p_kind, in_now - k.expires_seconds * 1000000 from queue_kind k
         where k.expires_seconds is not null

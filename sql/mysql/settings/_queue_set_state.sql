@@ -1,7 +1,6 @@
 -- calls: _queue_check_name, _queue_check_roles, _queue_lock_kinds
 -- changes: queue_kind
-create procedure _queue_set_state(in in_kind text collate exact, in in_state varchar(10) character set utf8mb4,
-    out out_changed boolean)
+create procedure _queue_set_state(in in_kind text collate exact, in in_state varchar(10), out out_changed boolean)
     comment 'Pauses a kind, drains it, or ends both.
 in_kind: the kind. in_state: paused, draining; NULL: neither.
 Result: whether that changed anything.

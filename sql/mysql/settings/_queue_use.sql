@@ -6,7 +6,7 @@ in_kind: the kind. in_expires: its expires_seconds. in_now: the time of the call
 Locks: none that anybody waits for.'
 begin
     declare v_used bigint;
-    declare v_old longtext character set utf8mb4;
+    declare v_old longtext;
     select max(u.used_at) into v_used from queue_use u where u.p_kind = in_kind;
     if coalesce(v_used <= in_now - in_expires * 250000, true) then
         insert into queue_use (id, p_kind, used_at) values (uuid_short(), in_kind, in_now);

@@ -2,8 +2,7 @@
 --     _queue_check_shape, _queue_define_filter, _queue_define_limits, _queue_expire, _queue_fail, _queue_integer,
 --     _queue_lock_kinds, _queue_number, _queue_text, queue_now
 -- changes: queue_kind, queue_log_epoch, queue_use
-create procedure queue_define(in in_kind text collate exact,
-    in in_options longtext character set utf8mb4)
+create procedure queue_define(in in_kind text collate exact, in in_options longtext)
     comment 'Sets how a kind behaves. A kind that nobody has defined works with the defaults.
 in_kind: the kind, 1 to 100 characters.
 in_options: an option that isn''t given stays as it is. An option that is null goes back to its default; max_attempts
@@ -55,7 +54,7 @@ begin
     declare v_there int;
     declare v_timeout, v_backoff, v_factor, v_longest, v_jitter, v_dedup, v_history, v_expires, v_log decimal(30,6);
     declare v_dead_letter_kind text collate exact;
-    declare v_shape, v_roles, v_before longtext character set utf8mb4;
+    declare v_shape, v_roles, v_before longtext;
     begin atomic
         call _queue_check_name(in_kind, 100, 'kind');
         call _queue_check_roles(json_array(in_kind));

@@ -6,7 +6,7 @@ Result: how many rows went.
 Locks: the rows; what others have locked is left.
 out_folded: the result.'
 begin
-    declare v_ids longtext character set utf8mb4;
+    declare v_ids longtext;
     declare v_kinds int;
     select json_arrayagg(o.id) into v_ids
     from (select c.id from queue_count c order by c.id limit in_max for update skip locked) o;

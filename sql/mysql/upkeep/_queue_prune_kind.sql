@@ -12,7 +12,7 @@ begin
     declare v_history, v_dedup decimal(20,6) default 0;
     declare v_left int;
     declare v_since, v_logged bigint;
-    declare v_found longtext character set utf8mb4;
+    declare v_found longtext;
     declare continue handler for not found begin end;
     select k.history_seconds, k.dedup_seconds into v_history, v_dedup from queue_kind k where k.p_kind = in_kind;
     set v_since = if(v_history = 0, 9223372036854775807, in_now - v_history * 1000000);

@@ -8,7 +8,7 @@ registered worker is gone, some of what it held is freed too; who calls is there
 begin
     declare v_folded, v_looked, v_pruned bigint;
     declare v_filter, v_late boolean;
-    declare v_reaped longtext character set utf8mb4;
+    declare v_reaped longtext;
     -- not EXISTS in an IF, which would lock the row
     select max(k.filter_index) into v_filter from queue_kind k where k.p_kind = in_kind;
     if v_filter then

@@ -20,7 +20,7 @@ begin
     declare v_pruned bigint;
     begin atomic
         declare v_now, v_rows, v_known, v_before bigint;
-        declare v_old longtext character set utf8mb4;
+        declare v_old longtext;
         declare v_left bigint default coalesce(in_max_rows, 10000);
         declare v_kind, v_history, v_dedup, v_log varchar(100) collate exact default '';
         set v_pruned = null;

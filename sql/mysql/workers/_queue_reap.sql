@@ -1,7 +1,7 @@
 -- calls: _queue_release_worker, _queue_server_run
 -- changes: queue_worker
 create procedure _queue_reap(in in_now bigint, in in_max int, in in_spared varchar(200) collate exact,
-    out out_reaped longtext character set utf8mb4)
+    out out_reaped longtext)
     comment 'queue_reap without its transaction. Nobody is presumed dead because the server was away: whose last
 heartbeat is of another run of it, another node''s included, and who would be dead by that, or was alive by a session
 there, is judged by its heartbeat from now on, with all of its timeout; once, until it beats again. Who loses a session
@@ -14,7 +14,7 @@ begin
     declare v_freed int;
     declare v_run bigint;
     declare v_done boolean;
-    declare v_kinds, v_away longtext character set utf8mb4;
+    declare v_kinds, v_away longtext;
     declare v_next, v_worker varchar(200) collate exact;
     declare v_last varchar(200) collate exact default '';
     declare continue handler for not found begin end;

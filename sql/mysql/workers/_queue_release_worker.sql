@@ -1,14 +1,13 @@
 -- calls: _queue_add_error, _queue_bury, _queue_defaults, _queue_end, _queue_permits_note
 -- changes: delayed_queue, queue_count
-create procedure _queue_release_worker(in in_worker varchar(200) collate exact,
-    in in_kinds longtext character set utf8mb4, in in_now bigint, in in_max int, out out_freed int,
-    out out_done boolean)
+create procedure _queue_release_worker(in in_worker varchar(200) collate exact, in in_kinds longtext, in in_now bigint,
+    in in_max int, out out_freed int, out out_done boolean)
     comment 'Frees what a worker that is gone holds.
 in_worker: the worker. in_kinds: where it holds messages, a JSON array of kinds; NULL: anywhere. in_now: the time of the
 call. in_max: how many messages at the most. out_freed: how many those were. out_done: whether that was all.
 Locks: the messages, in the order of their entries; what others have locked is left for the next time.'
 begin
-    declare v_list, v_more, v_errors, v_semaphores longtext character set utf8mb4;
+    declare v_list, v_more, v_errors, v_semaphores longtext;
     declare v_kind varchar(100) collate exact;
     declare v_place int default 0;
     declare v_left int default in_max;
@@ -16,7 +15,7 @@ begin
     declare v_pending, v_paused boolean;
     declare v_attempts, v_most, v_own, v_defined int;
     declare v_none decimal(30,6);
-    declare v_error longtext character set utf8mb4 default concat('worker ', in_worker, ' is gone');
+    declare v_error longtext default concat('worker ', in_worker, ' is gone');
     declare c cursor for -- dead letters are put in in the order of their keys, as everywhere
         select q.entry from unnest(v_list) j (entry bigint)
             straight_join delayed_queue q force index (primary) on q.entry = j.entry

@@ -1,7 +1,7 @@
 -- calls: _queue_boolean, _queue_check_headers, _queue_check_kinds, _queue_check_name, _queue_check_options,
 --     _queue_groups_due, _queue_number, _queue_server_run, queue_now
 -- changes: queue_worker
-create procedure queue_heartbeat(in in_worker text collate exact, in in_options longtext character set utf8mb4)
+create procedure queue_heartbeat(in in_worker text collate exact, in in_options longtext)
     comment 'Registers a worker, or says that it is still there. What a registered worker holds is freed as soon as it
 is known to be dead, see queue_reap. A worker that never registered is left to the timeouts of its messages.
 in_worker: the name that it reserves with, 1 to 200 characters. Each process needs a name of its own, for its whole
@@ -33,10 +33,10 @@ begin
     begin atomic
         declare v_looked, v_run bigint;
         declare v_timeout, v_reconnect decimal(30,6);
-        declare v_kinds, v_info longtext character set utf8mb4;
+        declare v_kinds, v_info longtext;
         declare v_session, v_stop, v_upkeep boolean;
         declare v_others int;
-        declare v_lock varchar(64) character set utf8mb4 default concat('pyqueue.worker.',
+        declare v_lock varchar(64) default concat('pyqueue.worker.',
             left(sha2(concat(connection_id(), '.', database(), '.', in_worker), 256), 40));
         declare continue handler for not found begin end;
         call queue_now(v_now);

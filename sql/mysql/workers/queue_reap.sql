@@ -18,7 +18,7 @@ calls free once. Semaphores.
 Where the idea comes from: the workers of Chapman, which have an identity.'
 begin
     declare v_now, v_looked bigint;
-    declare v_reaped longtext character set utf8mb4;
+    declare v_reaped longtext;
     begin atomic
         call queue_now(v_now);
         call _queue_groups_due(v_now, v_looked);
