@@ -7,13 +7,13 @@ begin
     declare v_to longtext collate exact;
     call _queue_check_options(in_options, 'result,to,payload', 'options');
     if in_options ? 'result' then
-        call _queue_check_payload(json_extract(in_options, '$.result'), 'result');
-        if json_depth(json_extract(in_options, '$.result')) > 28 then
-            call _queue_fail('PQ003', 'result', json_extract(in_options, '$.result'), 'must be at most 28 levels deep');
+        call _queue_check_payload(in_options -> 'result', 'result');
+        if json_depth(in_options -> 'result') > 28 then
+            call _queue_fail('PQ003', 'result', in_options -> 'result', 'must be at most 28 levels deep');
         end if;
     end if;
     if in_options ? 'payload' then
-        call _queue_check_payload(json_extract(in_options, '$.payload'), 'payload');
+        call _queue_check_payload(in_options -> 'payload', 'payload');
     end if;
     if in_options ? 'to' then
         call _queue_text(in_options, 'to', v_to);

@@ -14,7 +14,7 @@ begin
         call _queue_boolean(in_options, 'final', v_flag);
         call _queue_boolean(in_options, 'count', v_flag);
         if in_options ? 'payload' then
-            call _queue_check_payload(json_extract(in_options, '$.payload'), 'payload');
+            call _queue_check_payload(in_options -> 'payload', 'payload');
         end if;
     end if;
 end;

@@ -29,7 +29,7 @@ move: begin
     end if;
     call _queue_end(in_entry, 'moved', in_to_kind, in_now);
     if in_options ? 'payload' then
-        set v_payload = json_extract(in_options, '$.payload'), v_bytes = null;
+        set v_payload = in_options -> 'payload', v_bytes = null;
     end if;
     select k.payload_shape, k.draining and in_to_kind <> v_kind into v_shape, v_draining
     from queue_kind k where k.p_kind = in_to_kind;
@@ -56,7 +56,7 @@ move: begin
     call _queue_put(v_entry, in_to_kind, coalesce(v_other_key, v_key), v_payload, v_bytes, v_headers, v_priority,
         in_now, v_at, 0, null, v_on_duplicate, null, v_route, null, v_member, v_order, v_semaphores, v_at, out_outcome);
     if v_member is not null and out_outcome <> 'created' then
-        call _queue_members_end(json_array(v_member + 0), 'duplicate', json_extract(in_options, '$.result'), in_now);
+        call _queue_members_end(json_array(v_member + 0), 'duplicate', in_options -> 'result', in_now);
     end if;
     set out_outcome = if(out_outcome = 'ignored', 'duplicate', 'moved');
 end;

@@ -62,11 +62,11 @@ begin
         end if;
         set out_outcomes = insert(out_outcomes, v_place, 1, convert(left(v_outcome, 1) using ascii));
         if in_options ? 'result' then
-            update queue_history h set h.result = json_extract(in_options, '$.result')
+            update queue_history h set h.result = in_options -> 'result'
             where h.p_kind = v_kind and h.finished_at = in_now and h.entry = v_entry;
         end if;
     end each;
     if v_members is not null then
-        call _queue_members_end(concat('[', v_members, ']'), 'acked', json_extract(in_options, '$.result'), in_now);
+        call _queue_members_end(concat('[', v_members, ']'), 'acked', in_options -> 'result', in_now);
     end if;
 end;

@@ -48,9 +48,9 @@ nack: begin
     insert into queue_count (id, p_kind, nacked) values (uuid_short(), v_kind, 1);
     if in_options ? 'payload' then
         if v_shape is not null then
-            call _queue_check_fit(v_shape, json_extract(in_options, '$.payload'), 'payload');
+            call _queue_check_fit(v_shape, in_options -> 'payload', 'payload');
         end if;
-        update delayed_queue q set q.payload = json_extract(in_options, '$.payload'), q.payload_bytes = null
+        update delayed_queue q set q.payload = in_options -> 'payload', q.payload_bytes = null
         where q.entry = in_entry;
         if v_filter then
             call _queue_index(json_array(in_entry + 0));

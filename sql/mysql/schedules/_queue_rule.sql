@@ -20,7 +20,7 @@ begin
     if coalesce((v_every is not null) + (v_daily is not null) + (v_cron is not null), 0) <> 1 then
         call _queue_fail('PQ002', 'options', in_options, 'must have one of every_seconds, daily_at, cron');
     elseif v_every is not null then
-        set out_rule = json_object('every_seconds', json_extract(in_options, '$.every_seconds'));
+        set out_rule = json_object('every_seconds', in_options -> 'every_seconds');
         if v_zone is not null then
             call _queue_fail('PQ002', 'time_zone', v_zone, 'must not stand beside every_seconds');
         end if;

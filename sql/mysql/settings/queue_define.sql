@@ -74,8 +74,8 @@ begin
             call _queue_number(in_options, 'jitter', 0, 1, v_jitter);
             call _queue_number(in_options, 'expires_seconds', 1, 315360000, v_expires);
             call _queue_number(in_options, 'log_seconds', 0, 315360000, v_log);
-            call _queue_check_shape(json_extract(in_options, '$.payload_shape'), v_shape);
-            set v_roles = json_extract(in_options, '$.roles');
+            call _queue_check_shape(in_options -> 'payload_shape', v_shape);
+            set v_roles = in_options -> 'roles';
             if json_type(v_roles) <> 'NULL' then
                 begin
                     declare exit handler for 1142, 1143

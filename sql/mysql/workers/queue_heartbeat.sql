@@ -46,10 +46,10 @@ begin
             'options');
         call _queue_number(in_options, 'timeout_seconds', 1, 86400, v_timeout);
         call _queue_number(in_options, 'reconnect_seconds', 0, 86400, v_reconnect);
-        if json_type(json_extract(in_options, '$.kinds')) <> 'NULL' then
-            call _queue_check_kinds(json_extract(in_options, '$.kinds'), v_kinds);
+        if json_type(in_options -> 'kinds') <> 'NULL' then
+            call _queue_check_kinds(in_options -> 'kinds', v_kinds);
         end if;
-        call _queue_check_headers(json_extract(in_options, '$.info'), 'info', v_info);
+        call _queue_check_headers(in_options -> 'info', 'info', v_info);
         call _queue_boolean(in_options, 'session', v_session);
         call _queue_boolean(in_options, 'stop', v_stop);
         call _queue_groups_due(v_now, v_looked);
