@@ -5,7 +5,6 @@ in_seconds: the seconds.
 Errors: PQ001.'
 begin
     if in_seconds is null or in_seconds < 0 or in_seconds > 31536000 then
-        call _queue_fail('PQ001', 'seconds', in_seconds,
-            'must be a number from 0 to 31536000');
+        call _queue_fail('PQ001', 'seconds', in_seconds, 'must be a number from 0 to 31536000');
     end if;
 end;

@@ -11,8 +11,7 @@ begin
     end;
     -- written as it was answered, as nearly every one is, it needs no regexp, which takes as long as the ack itself
     if (in_receipt collate utf8mb4_bin = concat(out_entry, '-', lower(hex(out_secret)))) is not true then
-        if in_receipt is null or not in_receipt collate utf8mb4_bin regexp '^[0-9]{1,19}-[0-9a-f]{32}\\z'
-            or lpad(in_receipt, 52, '0') >= '9223372036854775808' then
+        if _queue_is_receipt(in_receipt) is not true then
             call _queue_fail('PQ005', 'receipt', in_receipt, 'must be what queue_reserve answered');
         end if;
     end if;

@@ -19,8 +19,7 @@ begin
     set out_number = json_length(in_receipts);
     select substr(min(concat(lpad(r.n, 5, '0'), coalesce(r.receipt, 'null'))), 6) into v_bad
     from unnest(in_receipts) r (n for ordinality, receipt longtext)
-    where r.receipt is null or not r.receipt collate utf8mb4_bin regexp '^[0-9]{1,19}-[0-9a-f]{32}\\z'
-        or lpad(r.receipt, 52, '0') >= '9223372036854775808';
+    where _queue_is_receipt(r.receipt) is not true;
     if v_bad is not null then
         call _queue_fail('PQ005', 'receipts', v_bad, 'must be what queue_reserve answered');
     end if;

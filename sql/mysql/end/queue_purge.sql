@@ -1,6 +1,5 @@
 -- calls: _queue_check_count, _queue_check_name, _queue_check_roles, _queue_end, queue_now
-create procedure queue_purge(in in_kind text collate exact,
-    in in_max_messages bigint)
+create procedure queue_purge(in in_kind text collate exact, in in_max_messages bigint)
     comment 'Removes the messages of a kind that nobody holds.
 in_kind: the kind. in_max_messages: how many at the most, NULL: all.
 Result: purged: how many.

@@ -95,8 +95,7 @@ begin
             call _queue_next_tick(in_name, v_now, v_next_at);
         end if;
         if v_next_at is null and v_until is null then
-            call _queue_fail('PQ002', 'cron', json_unquote(in_options -> 'cron'),
-                'must be a time that comes');
+            call _queue_fail('PQ002', 'cron', json_unquote(in_options -> 'cron'), 'must be a time that comes');
         end if;
         update queue_recurring r set r.next_at = v_next_at where r.name = in_name;
     end atomic;

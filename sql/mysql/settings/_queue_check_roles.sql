@@ -7,8 +7,7 @@ Errors: PQ007 for the first kind that isn''t for the login of the session.
 differs: the login is the name in user(), which the session can''t change; a routine that runs as its owner can''t ask
 for the roles of its caller.'
 begin
-    declare v_user varchar(300) collate exact
-        default left(user(), char_length(user()) - locate('@', reverse(user())));
+    declare v_user varchar(300) collate exact default left(user(), char_length(user()) - locate('@', reverse(user())));
     declare v_owner varchar(300) collate exact
         default left(current_user(), char_length(current_user()) - locate('@', reverse(current_user())));
     declare v_kind varchar(100) collate exact;

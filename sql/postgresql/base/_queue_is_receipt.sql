@@ -7,4 +7,4 @@ $$Whether a text has the form of a receipt: an entry number, a dash and 32 hexad
 with which a regular expression takes ten times as long.
 in_receipt: the text.
 Result: true or false; NULL for NULL.
-differs: on MariaDB and MySQL it is an expression in _queue_receipts.$$;
+differs: on MariaDB and MySQL it is an expression, which tools/expand_mysql.py writes out.$$;
