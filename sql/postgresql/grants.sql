@@ -72,7 +72,6 @@ revoke all on function
     _queue_end(bigint[], bytea[], text, text, bigint),
     _queue_end_undeliverable(tid[], bigint),
     _queue_enrol(text[], bigint[]),
-    _queue_exposed(oid),
     _queue_expire(bigint, bigint),
     _queue_extend_with_permits(bigint[], bytea[], double precision, bigint),
     _queue_fail(text, text, text, text),

@@ -72,7 +72,6 @@ set client_encoding = 'UTF8';
 \ir base/_queue_receipt.sql
 \ir base/_queue_receipts.sql
 \ir base/_queue_setting.sql
-\ir base/_queue_exposed.sql
 
 -- messages
 \ir messages/_queue_state.sql

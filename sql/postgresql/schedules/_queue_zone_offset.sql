@@ -1,7 +1,5 @@
-create or replace function _queue_zone_offset(in_zone text, in_at bigint) returns bigint language plpgsql as $$
-begin
+create or replace function _queue_zone_offset(in_zone text, in_at bigint) returns bigint language sql volatile
     return extract(epoch from to_timestamp(in_at) at time zone in_zone)::bigint - in_at;
-end $$;
 
 comment on function _queue_zone_offset(text, bigint) is
 $$How far a zone is ahead of UTC.

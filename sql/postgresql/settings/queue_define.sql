@@ -56,7 +56,13 @@ begin
         perform _queue_check_dead_letter_kind(in_kind, v_kind.dead_letter_kind);
         perform _queue_check_roles(array[v_kind.dead_letter_kind]);
     end if;
-    insert into queue_kind values (v_kind.*)
+    insert into queue_kind (p_kind, timeout_seconds, max_attempts, backoff_seconds, backoff_factor, backoff_max_seconds,
+        jitter, dead_letter_kind, paused, dedup_seconds, history_seconds, payload_shape, draining, expires_seconds,
+        filter_index, log_seconds, roles)
+    values (v_kind.p_kind, v_kind.timeout_seconds, v_kind.max_attempts, v_kind.backoff_seconds, v_kind.backoff_factor,
+        v_kind.backoff_max_seconds, v_kind.jitter, v_kind.dead_letter_kind, v_kind.paused, v_kind.dedup_seconds,
+        v_kind.history_seconds, v_kind.payload_shape, v_kind.draining, v_kind.expires_seconds, v_kind.filter_index,
+        v_kind.log_seconds, v_kind.roles)
     on conflict on constraint queue_kind_pkey do update
     set timeout_seconds = excluded.timeout_seconds, max_attempts = excluded.max_attempts,
         backoff_seconds = excluded.backoff_seconds, backoff_factor = excluded.backoff_factor,

@@ -1,6 +1,5 @@
--- calls: _queue_check_count, _queue_expire, _queue_exposed, _queue_fold_counts, _queue_intruders,
---     _queue_mend_sequences, _queue_permits_sweep, _queue_prune_groups, _queue_prune_kind, _queue_prune_terms,
---     _queue_stage_prune, queue_now
+-- calls: _queue_check_count, _queue_expire, _queue_fold_counts, _queue_intruders, _queue_mend_sequences,
+--     _queue_permits_sweep, _queue_prune_groups, _queue_prune_kind, _queue_prune_terms, _queue_stage_prune, queue_now
 -- changes: queue_inbox
 create or replace function queue_prune(in_max_rows bigint default null, out pruned bigint)
     language plpgsql security definer set search_path from current set enable_seqscan = off as $$
@@ -46,10 +45,17 @@ begin
         end;
     end loop;
     for v_found in
-        select f.fault, f.remedy
-        from pg_class c, lateral (select i.* from _queue_intruders(c.relnamespace) i union all select e.*
-            from _queue_exposed(c.relnamespace) e) f
-        where c.oid = 'delayed_queue'::regclass and f.fault is not null
+        select i.fault, i.remedy from pg_class c, lateral _queue_intruders(c.relnamespace) i
+        where c.oid = 'delayed_queue'::regclass and i.fault is not null
+        union all -- they run with the rights of their owner, so anybody could take messages and drop queues
+        select format('anybody may execute routines of the queue (%s), such as %s', count(*),
+                min(p.oid::regprocedure::text)),
+            'pyqueue upgrade takes that back; a restore without rights (pg_restore --no-acl) gives it'
+        from pg_class c join pg_proc p on p.pronamespace = c.relnamespace
+        where c.oid = 'delayed_queue'::regclass and p.prosecdef and p.proname ~ '^_?queue_' and exists (
+            select from aclexplode(coalesce(p.proacl, acldefault('f', p.proowner))) a
+                where a.grantee = 0 and a.privilege_type = 'EXECUTE')
+        having count(*) > 0
     loop
         raise warning using message = v_found.fault, hint = v_found.remedy;
     end loop;
