@@ -1,7 +1,6 @@
--- calls: _queue_admit, _queue_admitted, _queue_check_count, _queue_check_key, _queue_check_kind,
---     _queue_check_options, _queue_check_roles, _queue_defaults, _queue_end_undeliverable, _queue_groups_due,
---     _queue_number, _queue_random, _queue_take, _queue_take_where, _queue_take_with_permits, _queue_upkeep,
---     _queue_use, _queue_where
+-- calls: _queue_admit, _queue_admitted, _queue_check_count, _queue_check_name, _queue_check_options,
+--     _queue_check_roles, _queue_defaults, _queue_end_undeliverable, _queue_groups_due, _queue_number, _queue_random,
+--     _queue_take, _queue_take_where, _queue_take_with_permits, _queue_upkeep, _queue_use, _queue_where
 -- changes: delayed_queue, queue_count
 create procedure _queue_deliver(in in_kind text collate exact, in in_worker text collate exact,
     in in_max_messages int, in in_options longtext character set utf8mb4, in in_popped boolean, in in_now bigint,

@@ -1,5 +1,5 @@
 -- calls: _queue_fail
--- changes: delayed_queue, queue_group_member
+-- changes: queue_group_member
 create procedure _queue_enrol(in in_list longtext)
     comment 'Makes messages members of groups.
 in_list: a JSON array of arrays, see _queue_log_entries: the entry of a message, just put in, its event, and its group,
