@@ -199,7 +199,6 @@ source groups/queue_group.sql
 -- topics
 source topics/_queue_check_topic.sql
 source topics/_queue_subscribed.sql
-source topics/_queue_publish.sql
 source topics/queue_subscribe.sql
 source topics/queue_unsubscribe.sql
 source topics/queue_publish.sql
