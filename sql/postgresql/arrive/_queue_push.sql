@@ -11,7 +11,6 @@ declare
     v_draining boolean;
     v_restricted boolean;
     v_on_duplicate text := 'ignore';
-    v_options record;
     v_row delayed_queue;
     v_order text;
     v_put record;
@@ -37,16 +36,9 @@ begin
     v_row.priority := 0;
     v_row.attempts := 0;
     if in_options is not null then
-        v_options := _queue_push_options(in_options, v_now);
-        v_row.scheduled_at := v_options.scheduled_at;
-        v_row.priority := v_options.priority;
-        v_row.headers := v_options.headers;
-        v_row.attempts := v_options.attempts;
-        v_row.max_attempts := v_options.max_attempts;
-        v_row.route := v_options.route;
-        v_order := v_options.order_key;
-        v_row.semaphores := v_options.semaphores;
-        v_on_duplicate := v_options.on_duplicate;
+        select o.* into v_row.scheduled_at, v_row.priority, v_row.headers, v_row.attempts, v_row.max_attempts,
+            v_on_duplicate, v_row.route, v_order, v_row.semaphores
+        from _queue_push_options(in_options, v_now) o;
     end if;
     if v_order is null then
         v_put := _queue_put(v_row, v_on_duplicate, v_since, v_now);
