@@ -90,7 +90,6 @@ source arrive/_queue_check_fit.sql
 source arrive/_queue_push_options.sql
 source arrive/_queue_message.sql
 source arrive/_queue_key.sql
-source arrive/_queue_add_keys.sql
 source arrive/_queue_put_onto.sql
 source arrive/_queue_put.sql
 source arrive/_queue_push.sql

@@ -42,7 +42,6 @@ revoke all on sequence queue_event_0, queue_event_1, queue_event_2, queue_event_
 revoke all on function
     _queue_ack_many(bigint[], bytea[], jsonb, bigint),
     _queue_add_error(jsonb, bigint, integer, text, text),
-    _queue_add_keys(jsonb, bigint),
     _queue_advance(text[], text[], bigint, bigint[]),
     _queue_batch_done(text, bigint, bigint, text, text),
     _queue_boolean(jsonb, text),

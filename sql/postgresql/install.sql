@@ -87,7 +87,6 @@ set client_encoding = 'UTF8';
 \ir arrive/_queue_message.sql
 \ir arrive/_queue_is_plain.sql
 \ir arrive/_queue_key.sql
-\ir arrive/_queue_add_keys.sql
 \ir arrive/_queue_put_onto.sql
 \ir arrive/_queue_put.sql
 \ir arrive/_queue_push.sql

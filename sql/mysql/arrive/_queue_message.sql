@@ -8,7 +8,7 @@ create procedure _queue_message(in in_message longtext character set utf8mb4, in
     comment 'One message of a batch, checked.
 in_message: {key, payload, and push options}. in_number: its place, from 1. in_defaults: the options of the batch; those
 of the message win. in_now: the time of the call.
-Result: its key, see _queue_add_keys, and each option, or its default.
+Result: its key, and each option, or its default.
 Errors: PQ001, PQ002, PQ003, naming the place as messages[0], messages[1], ….
 out_key, out_payload, …: the result, with the payload.'
 begin

@@ -1,4 +1,4 @@
--- calls: _queue_add_keys, _queue_check_json, _queue_check_name, _queue_fail, _queue_push_batch, queue_now
+-- calls: _queue_check_json, _queue_check_kind, _queue_fail, _queue_key, _queue_push_batch, queue_now
 create procedure queue_push_many(in in_kind text collate exact, in in_messages longtext character set utf8mb4,
     in in_options longtext character set utf8mb4)
     comment 'Puts many messages into a kind: all or, with an error, none.
@@ -10,12 +10,14 @@ Errors: PQ007 for a kind that is for others. PQ001, PQ002, PQ003, naming the mes
 PQ004 while the kind is drained, and for a group that has finished.
 Locks: none, or with on_duplicate the messages whose keys are taken, in the order of their entries (where one turns up
 out of order, the call undoes what it did and begins again); what others are putting in is waited for in the order of
-the keys, so that overlapping batches don''t deadlock.'
+the keys, so that overlapping batches don''t deadlock.
+Where the idea comes from: for the keys, RFC 9562, section 6.2, method 2.'
 begin
     declare v_outcomes longtext character set ascii;
     begin atomic
-        declare v_now bigint;
+        declare v_now, v_first bigint;
         declare v_keys longtext character set utf8mb4;
+        declare v_key text collate exact;
         set v_outcomes = null;
         call queue_now(v_now);
         call _queue_check_name(in_kind, 95, 'kind');
@@ -29,7 +31,16 @@ begin
         end if;
         set v_keys = json_extract(in_messages, '$[*].key');
         if coalesce(json_length(v_keys), 0) < json_length(in_messages) or locate('null', v_keys) > 0 then
-            call _queue_add_keys(in_messages, v_now);
+            call _queue_key(v_now, v_key); -- a key each, one behind another in the order of the batch
+            set v_first = conv(right(v_key, 12), 16, 10);
+            select json_arrayagg(if(json_type(m.message) = 'OBJECT' and coalesce(json_type(json_extract(m.message,
+                '$.key')), 'NULL') = 'NULL', json_set(m.message, '$.key', m.p_key), json_extract(m.message, '$')))
+            into in_messages
+            from (
+                select j.message, concat(left(v_key, 24),
+                    lpad(lower(hex((v_first + j.place) % 281474976710656)), 12, '0')) as p_key
+                from json_table(in_messages, '$[*]' columns (place for ordinality, message json path '$')) j
+                limit 1000000000) m;
         end if;
         call _queue_push_batch(in_kind, in_messages, in_options, v_now, v_outcomes);
     end atomic;

@@ -1,4 +1,4 @@
--- calls: _queue_add_keys, _queue_check_fit, _queue_check_name, _queue_check_roles, _queue_fail, _queue_push_batch,
+-- calls: _queue_check_fit, _queue_check_kind, _queue_check_roles, _queue_fail, _queue_key, _queue_push_batch,
 --     _queue_wake, queue_now
 create or replace function queue_push_many(in_kind text, in_messages jsonb, in_options jsonb default null)
     returns table (p_key text, outcome text) language plpgsql
@@ -10,6 +10,7 @@ declare
     v_kind queue_kind;
     v_timeout constant text := current_setting('lock_timeout');
     v_ignores boolean; v_ordered boolean; v_quick boolean;
+    v_key text; v_first bigint;
 begin
     in_messages := coalesce(nullif(in_messages, 'null'), '[]'); in_options := nullif(in_options, 'null');
     if (char_length(in_kind) between 1 and 95) is not true then
@@ -18,7 +19,14 @@ begin
         perform _queue_fail('PQ001', 'messages', in_messages::text,
             'must be a JSON array of {key, payload, and push options}');
     elsif in_messages @? '$[*] ? (!exists (@.key) || @.key == null)' then
-        in_messages := _queue_add_keys(in_messages, v_now);
+        v_key := _queue_key(v_now); -- a key each, one behind another in the order of the batch
+        v_first := ('x' || right(v_key, 12))::bit(48)::bigint;
+        select jsonb_agg(case
+            when jsonb_typeof(m.message) = 'object' and coalesce(m.message -> 'key', 'null') = 'null'
+            then m.message || jsonb_build_object('key',
+                left(v_key, 24) || lpad(to_hex((v_first + m.n) % 281474976710656), 12, '0'))
+            else m.message end order by m.n)
+        into in_messages from jsonb_array_elements(in_messages) with ordinality m (message, n);
     end if;
     select k.* into v_kind from queue_kind k where k.p_kind = in_kind;
     v_kind.p_kind := in_kind;
@@ -73,4 +81,5 @@ Errors: PQ007 for a kind that is for others. PQ001, PQ002, PQ003, naming the mes
 PQ004 while the kind is drained, and for a group that has finished.
 Locks: none, or with on_duplicate the messages whose keys are taken, in the order of their entries (where one turns up
 out of order, the call undoes what it did and begins again); what others are putting in is waited for in the order of
-the keys, so that overlapping batches don't deadlock.$$;
+the keys, so that overlapping batches don't deadlock.
+Where the idea comes from: for the keys, RFC 9562, section 6.2, method 2.$$;
