@@ -246,8 +246,7 @@ source filters/_queue_take_where.sql
 
 -- staging
 source staging/_queue_drain_inbox.sql
-source staging/_queue_push_inbox_row.sql
-source staging/_queue_drain_inbox_row.sql
+source staging/_queue_check_inbox_row.sql
 source staging/_queue_stage_remove.sql
 source staging/_queue_stage_prune.sql
 source staging/_queue_stage_put.sql

@@ -1,4 +1,4 @@
--- calls: _queue_push_inbox_row
+-- calls: _queue_check_inbox_row, _queue_push
 create procedure _queue_stage_put_each(in in_parts longtext character set utf8mb4, out out_pushed bigint)
     comment 'Pushes what is staged message by message, in the order of the keys: where one of them has no key, is wrong,
 or is of a kind with a shape or a memory of keys; and where its JSON takes more than a glance.
@@ -8,8 +8,8 @@ Locks: as queue_push.
 differs: on PostgreSQL the trigger of queue_inbox does it.'
 begin
     declare v_id, v_at bigint;
-    declare v_kind, v_key text collate exact;
-    declare v_payload, v_headers longtext character set utf8mb4;
+    declare v_kind, v_key, v_new_key text collate exact;
+    declare v_payload, v_headers, v_options longtext character set utf8mb4;
     declare v_bytes longblob;
     declare v_priority, v_attempts, v_max_attempts, v_number int;
     declare v_delay decimal(30,6);
@@ -35,8 +35,9 @@ begin
             s.attempts, s.max_attempts
         into v_kind, v_key, v_payload, v_bytes, v_headers, v_priority, v_delay, v_at, v_attempts, v_max_attempts
         from queue_stage s where s.id = v_id;
-        call _queue_push_inbox_row(v_kind, v_key, v_payload, v_bytes, v_headers, v_priority, v_delay, v_at, v_attempts,
-            v_max_attempts, v_outcome);
+        call _queue_check_inbox_row(v_payload, v_bytes, v_headers, v_priority, v_delay, v_at, v_attempts,
+            v_max_attempts, v_options);
+        call _queue_push(v_kind, v_key, v_payload, v_bytes, v_options, v_new_key, v_at, v_outcome);
         set out_pushed = out_pushed + (v_outcome = 'created');
     end each;
 end;

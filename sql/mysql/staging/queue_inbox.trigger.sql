@@ -1,4 +1,4 @@
--- calls: _queue_entry, _queue_push_inbox_row, queue_now
+-- calls: _queue_check_inbox_row, _queue_entry, _queue_push, queue_now
 -- changes: delayed_queue
 -- Pushes each row as it comes in; queue_reserve, queue_pop and queue_prune take the rows themselves out.
 -- differs: PostgreSQL has a statement trigger, which can name the number of a wrong row; here its key does.
@@ -6,6 +6,8 @@ create trigger queue_inbox before insert on queue_inbox for each row
 begin
     declare v_error varchar(128) character set utf8mb4;
     declare v_outcome varchar(10) character set utf8mb4;
+    declare v_key text collate exact;
+    declare v_options longtext character set utf8mb4;
     declare v_now, v_due, v_entry, v_special bigint;
     declare exit handler for sqlstate 'PQ001' begin
         get diagnostics condition 1 v_error = message_text;
@@ -65,8 +67,9 @@ begin
             if(v_due > v_now, v_due, null))
         on duplicate key update entry = delayed_queue.entry;
     else
-        call _queue_push_inbox_row(new.p_kind, new.p_key, new.payload, new.payload_bytes, new.headers, new.priority,
-            new.delay_seconds, new.scheduled_at, new.attempts, new.max_attempts, v_outcome);
+        call _queue_check_inbox_row(new.payload, new.payload_bytes, new.headers, new.priority, new.delay_seconds,
+            new.scheduled_at, new.attempts, new.max_attempts, v_options);
+        call _queue_push(new.p_kind, new.p_key, new.payload, new.payload_bytes, v_options, v_key, v_due, v_outcome);
     end if;
     -- only its number is needed until somebody takes it out
     set new.taken = true, new.payload = null, new.payload_bytes = null, new.headers = null;

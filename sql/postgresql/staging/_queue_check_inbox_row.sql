@@ -44,4 +44,4 @@ $$One row of the inbox, checked.
 in_row: the row; NULL: nothing is done. in_now: the time of the call.
 Result: its key (made where it has none), its payload where that is JSON, and each option, or its default.
 Errors: PQ001, PQ002, PQ003, PQ004, and the server's own where a text is no JSON.
-differs: a row can't be a parameter on MariaDB and MySQL; _queue_drain_inbox_row does it.$$;
+differs: on MariaDB and MySQL the rest of it is left to _queue_push.$$;

@@ -36,4 +36,4 @@ in_first, in_last: the rows, checked. in_now: the time of the call. in_keeps: wh
 indexes. in_sorted: whether in the order of their keys; else in their own.
 Result: entries, with in_keeps those of what was put in, in order, else none; pushed, how many there are.
 Locks: waits for other transactions that are putting one of the keys.
-differs: on MariaDB and MySQL _queue_drain_inbox_row puts in one row after another.$$;
+differs: on MariaDB and MySQL _queue_push puts in one row after another.$$;
