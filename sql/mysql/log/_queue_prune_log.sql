@@ -56,18 +56,11 @@ begin
         group by l.p_kind, coalesce(l.name, ''), l.event;
         delete l from json_table(v_found, '$[*]' columns (position bigint path '$')) j
             straight_join queue_log l force index (primary) on l.position = j.position and l.p_kind = in_kind;
-        set v_found = null;
-        select json_arrayagg(json_array(o.name, o.event, o.position)) into v_found
-        from (
-            select g.name, g.event, g.position from queue_log_gone g force index (primary)
-            where g.p_kind = in_kind and (
-                select 1 from queue_log_gone n force index (primary) where n.p_kind = g.p_kind and n.name = g.name
-                    and n.event = g.event and n.position > g.position limit 1) is not null
-            limit 100 for update /*!80000 of g */ skip locked) o;
-        delete g from json_table(coalesce(v_found, '[]'), '$[*]'
-            columns (name varchar(255) collate exact path '$[0]', event varchar(10) collate exact path '$[1]',
-                position bigint path '$[2]')) j
-            straight_join queue_log_gone g force index (primary)
-                on g.p_kind = in_kind and g.name = j.name and g.event = j.event and g.position = j.position;
+        delete g from queue_log_gone g force index (primary)
+        where g.p_kind = in_kind and (
+            select 1 from queue_log_gone n force index (primary) where n.p_kind = g.p_kind and n.name = g.name
+                and n.event = g.event and n.position > g.position limit 1) is not null
+        limit 100 skip locked by (p_kind varchar(100) collate exact, name varchar(255) collate exact,
+            event varchar(10) collate exact, position bigint);
     end if;
 end;

@@ -10,7 +10,6 @@ Locks: the rows; what others have locked is left.'
 begin
     declare v_part, v_rows bigint;
     declare v_query varchar(200) collate exact default '';
-    declare v_found longtext character set utf8mb4;
     declare continue handler for not found begin end;
     set out_pruned = 0;
     parts: loop
@@ -40,58 +39,30 @@ begin
         set out_pruned = out_pruned + v_rows;
     end loop;
     -- looked for without a lock, which the first row behind the end of the range would get as well
-    select json_arrayagg(json_array(p.source, p.part)) into v_found
-    from (select n.source, n.part from queue_stream_part n force index (queue_stream_part_begun)
+    delete p from (select n.source, n.part from queue_stream_part n force index (queue_stream_part_begun)
         where n.begun_at <= in_now - 604800000000 order by n.begun_at limit in_max) n
         straight_join queue_stream_part p force index (primary) on p.source = n.source and p.part = n.part
-    where p.begun_at <= in_now - 604800000000 for update /*!80000 of p */ skip locked;
-    if v_found is not null then
-        delete p from json_table(v_found, '$[*]'
-            columns (source varchar(230) collate exact path '$[0]', part int path '$[1]')) j
-            straight_join queue_stream_part p force index (primary) on p.source = j.source and p.part = j.part;
-        set out_pruned = out_pruned + json_length(v_found);
-    end if;
-    select json_arrayagg(json_array(k.source, k.part, k.place)) into v_found
-    from (select n.source, n.part, n.place from queue_stream_kept n force index (queue_stream_kept_at)
+    where p.begun_at <= in_now - 604800000000
+    skip locked by (source varchar(230) collate exact, part int) into out_pruned;
+    delete k from (select n.source, n.part, n.place from queue_stream_kept n force index (queue_stream_kept_at)
         where n.kept_at <= in_now - 604800000000 order by n.kept_at limit in_max) n
         straight_join queue_stream_kept k force index (primary)
             on k.source = n.source and k.part = n.part and k.place = n.place
-    where k.kept_at <= in_now - 604800000000 for update /*!80000 of k */ skip locked;
-    if v_found is not null then
-        delete k from json_table(v_found, '$[*]'
-            columns (source varchar(230) collate exact path '$[0]', part int path '$[1]', place int path '$[2]')) j
-            straight_join queue_stream_kept k force index (primary)
-                on k.source = j.source and k.part = j.part and k.place = j.place;
-        set out_pruned = out_pruned + json_length(v_found);
-    end if;
-    select json_arrayagg(l.source) into v_found
-    from (select n.source from queue_stream_plan n force index (queue_stream_plan_begun)
+    where k.kept_at <= in_now - 604800000000
+    skip locked by (source varchar(230) collate exact, part int, place int) into out_pruned;
+    delete l from (select n.source from queue_stream_plan n force index (queue_stream_plan_begun)
         where n.begun_at <= in_now - 604800000000 order by n.begun_at limit in_max) n
         straight_join queue_stream_plan l force index (primary) on l.source = n.source
-    where l.begun_at <= in_now - 604800000000 for update /*!80000 of l */ skip locked;
-    if v_found is not null then
-        delete l from json_table(v_found, '$[*]' columns (source varchar(230) collate exact path '$')) j
-            straight_join queue_stream_plan l force index (primary) on l.source = j.source;
-        set out_pruned = out_pruned + json_length(v_found);
-    end if;
-    select json_arrayagg(w.id) into v_found
-    from (select n.id from queue_write n force index (queue_write_at)
+    where l.begun_at <= in_now - 604800000000
+    skip locked by (source varchar(230) collate exact) into out_pruned;
+    delete w from (select n.id from queue_write n force index (queue_write_at)
         where n.written_at <= in_now - 604800000000 order by n.written_at limit in_max) n
         straight_join queue_write w force index (primary) on w.id = n.id
-    where w.written_at <= in_now - 604800000000 for update /*!80000 of w */ skip locked;
-    if v_found is not null then
-        delete w from json_table(v_found, '$[*]' columns (id bigint path '$')) j
-            straight_join queue_write w force index (primary) on w.id = j.id;
-        set out_pruned = out_pruned + json_length(v_found);
-    end if;
-    select json_arrayagg(d.query) into v_found
-    from (select n.query from queue_stage_done n force index (queue_stage_done_at)
+    where w.written_at <= in_now - 604800000000
+    skip locked by (id bigint) into out_pruned;
+    delete d from (select n.query from queue_stage_done n force index (queue_stage_done_at)
         where n.done_at <= in_now - 31536000000000 order by n.done_at limit in_max) n
         straight_join queue_stage_done d force index (primary) on d.query = n.query
-    where d.done_at <= in_now - 31536000000000 for update /*!80000 of d */ skip locked;
-    if v_found is not null then
-        delete d from json_table(v_found, '$[*]' columns (query varchar(200) collate exact path '$')) j
-            straight_join queue_stage_done d force index (primary) on d.query = j.query;
-        set out_pruned = out_pruned + json_length(v_found);
-    end if;
+    where d.done_at <= in_now - 31536000000000
+    skip locked by (query varchar(200) collate exact) into out_pruned;
 end;
