@@ -9,16 +9,15 @@ message, and those that are i are put in; NULL: all of them. The other parameter
 are those of _queue_push_batch.
 differs: on PostgreSQL it is a part of _queue_push_batch.'
 begin
-    declare v_shift, v_at, v_default_at, v_put_at, v_entry, v_new bigint;
-    declare v_plain boolean default false;
+    declare v_shift, v_at, v_put_at, v_entry, v_new bigint;
+    declare v_plain, v_as_all boolean default false;
     declare v_deep boolean default json_depth(in_messages) > 33;
     declare v_key, v_before text collate exact;
-    declare v_message, v_payload, v_headers, v_default_headers, v_route, v_default_route, v_semaphores,
-        v_default_semaphores longtext character set utf8mb4;
-    declare v_priority, v_default_priority smallint;
-    declare v_order, v_default_order varchar(200) collate exact;
-    declare v_place, v_attempts, v_default_attempts, v_max_attempts, v_default_max_attempts int;
-    declare v_on_duplicate, v_default_on_duplicate varchar(20) character set utf8mb4;
+    declare v_message, v_payload, v_headers, v_route, v_semaphores longtext character set utf8mb4;
+    declare v_priority smallint;
+    declare v_order varchar(200) collate exact;
+    declare v_place, v_attempts, v_max_attempts int;
+    declare v_on_duplicate varchar(20) character set utf8mb4;
     declare v_outcome varchar(10) character set utf8mb4;
     declare c cursor for
         -- most messages are a key and a payload: those are checked here, all others one by one
@@ -37,23 +36,18 @@ begin
         where substr(out_outcomes, r.place, 1) = 'i'
         order by r.p_key, r.place;
     declare continue handler for not found begin end;
-    call _queue_push_options(in_options, in_now, v_default_at, v_default_priority, v_default_headers,
-        v_default_attempts, v_default_max_attempts, v_default_on_duplicate, v_default_route, v_default_order,
-        v_default_semaphores);
     set out_outcomes = coalesce(out_outcomes, repeat('i', json_length(in_messages))),
         out_entries = coalesce(out_entries, repeat('0', 19 * json_length(in_messages)));
     call _queue_epoch(v_shift);
     for each c into v_place, v_new, v_message, v_payload, v_key, v_plain do
-        if v_plain then
-            set v_at = v_default_at, v_priority = v_default_priority, v_headers = v_default_headers,
-                v_attempts = v_default_attempts, v_max_attempts = v_default_max_attempts,
-                v_on_duplicate = v_default_on_duplicate, v_route = v_default_route, v_order = v_default_order,
-                v_semaphores = v_default_semaphores;
-        else
+        if not v_plain then
             call _queue_message(v_message, v_place, in_options, in_now, v_key, v_payload, v_at, v_priority,
                 v_headers, v_attempts, v_max_attempts, v_on_duplicate, v_route, v_order, v_semaphores);
+        elseif not v_as_all then -- once, where one after another has no options of its own
+            call _queue_push_options(in_options, in_now, v_at, v_priority, v_headers, v_attempts, v_max_attempts,
+                v_on_duplicate, v_route, v_order, v_semaphores);
         end if;
-        set v_entry = null;
+        set v_as_all = v_plain, v_entry = null;
         if v_on_duplicate <> 'ignore' and not v_key <=> v_before then
             select max(q.entry) into v_entry from delayed_queue q where q.p_kind = in_kind and q.p_key = v_key;
         end if;
