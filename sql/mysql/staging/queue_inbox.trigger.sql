@@ -9,23 +9,16 @@ begin
     declare v_key text collate exact;
     declare v_options longtext character set utf8mb4;
     declare v_now, v_due, v_entry, v_special bigint;
-    declare exit handler for sqlstate 'PQ001' begin
-        get diagnostics condition 1 v_error = message_text;
+    declare v_number int;
+    declare exit handler for sqlstate 'PQ001', sqlstate 'PQ002', sqlstate 'PQ003' begin
+        get diagnostics condition 1 v_error = message_text, v_number = mysql_errno;
         set v_error = left(concat('row (key ', coalesce(concat('"', left(new.p_key, 40), '"'), 'NULL'), '): ', v_error),
             128);
-        signal sqlstate 'PQ001' set message_text = v_error, mysql_errno = 31001;
-    end;
-    declare exit handler for sqlstate 'PQ002' begin
-        get diagnostics condition 1 v_error = message_text;
-        set v_error = left(concat('row (key ', coalesce(concat('"', left(new.p_key, 40), '"'), 'NULL'), '): ', v_error),
-            128);
-        signal sqlstate 'PQ002' set message_text = v_error, mysql_errno = 31002;
-    end;
-    declare exit handler for sqlstate 'PQ003' begin
-        get diagnostics condition 1 v_error = message_text;
-        set v_error = left(concat('row (key ', coalesce(concat('"', left(new.p_key, 40), '"'), 'NULL'), '): ', v_error),
-            128);
-        signal sqlstate 'PQ003' set message_text = v_error, mysql_errno = 31003;
+        case v_number
+            when 31001 then signal sqlstate 'PQ001' set message_text = v_error, mysql_errno = 31001;
+            when 31002 then signal sqlstate 'PQ002' set message_text = v_error, mysql_errno = 31002;
+            else signal sqlstate 'PQ003' set message_text = v_error, mysql_errno = 31003;
+        end case;
     end;
     declare exit handler for 3151, 3157 begin
         set v_error = left(concat('row (key ', coalesce(concat('"', left(new.p_key, 40), '"'), 'NULL'),

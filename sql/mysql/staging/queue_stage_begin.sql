@@ -18,6 +18,7 @@ Where the idea comes from: the staging tables of bulk loaders; writers that stag
 begin
     declare v_now, v_batch, v_part, v_pruned, v_rows bigint;
     declare v_query, v_run text collate exact;
+    declare continue handler for not found begin end;
     begin atomic
         call queue_now(v_now);
         call _queue_check_name(in_job, 200, 'job');
@@ -28,15 +29,12 @@ begin
         call _queue_stage_prune(v_now, 1000, v_pruned);
         parts: loop -- nobody can publish them any more
             set v_part = null;
-            begin
-                declare continue handler for not found begin end;
-                select p.part into v_part
-                from (
-                    select n.part from queue_stage_part n force index (queue_stage_part_run)
-                    where n.query = v_query and n.run <> v_run limit 100) j
-                    straight_join queue_stage_part p force index (primary) on p.part = j.part
-                limit 1 for update /*!80000 of p */ skip locked;
-            end;
+            select p.part into v_part
+            from (
+                select n.part from queue_stage_part n force index (queue_stage_part_run)
+                where n.query = v_query and n.run <> v_run limit 100) j
+                straight_join queue_stage_part p force index (primary) on p.part = j.part
+            limit 1 for update /*!80000 of p */ skip locked;
             if v_part is null then
                 leave parts;
             end if;
