@@ -224,7 +224,6 @@ source log/_queue_log_horizon.sql
 source log/_queue_read.sql
 source log/_queue_log_known.sql
 source log/_queue_log_missed.sql
-source log/_queue_events.sql
 source log/_queue_reader.sql
 source log/queue_read.sql
 source log/queue_read_ack.sql

@@ -100,7 +100,6 @@ revoke all on function
     _queue_limited_until(queue_kind, bigint),
     _queue_line(text, text[], text[], boolean, boolean),
     _queue_line_up(bigint[]),
-    _queue_events(jsonb),
     _queue_log(bigint[], text[], text, bigint),
     _queue_log_horizon(),
     _queue_log_known(queue_reader, integer, bigint),

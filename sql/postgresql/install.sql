@@ -218,7 +218,6 @@ set client_encoding = 'UTF8';
 \ir log/_queue_read.sql
 \ir log/_queue_log_known.sql
 \ir log/_queue_log_missed.sql
-\ir log/_queue_events.sql
 \ir log/_queue_reader.sql
 \ir log/queue_read.sql
 \ir log/queue_read_ack.sql

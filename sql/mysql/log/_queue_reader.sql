@@ -1,5 +1,5 @@
--- calls: _queue_check_name, _queue_check_options, _queue_check_roles, _queue_check_topic, _queue_events, _queue_fail,
---     _queue_log_horizon, _queue_log_known, _queue_log_missed, _queue_matcher, _queue_text
+-- calls: _queue_check_key, _queue_check_kind, _queue_check_options, _queue_check_roles, _queue_check_topic,
+--     _queue_fail, _queue_log_horizon, _queue_log_known, _queue_log_missed, _queue_matcher, _queue_text
 -- changes: queue_reader
 create procedure _queue_reader(in in_own boolean, in in_now bigint, in in_name text collate exact,
     in in_reader text collate exact, in in_options longtext character set utf8mb4, out out_matcher text collate exact,
@@ -13,7 +13,7 @@ differs: the result is out_matcher, out_events and out_place. In the caller''s t
 begin
     declare v_from, v_events, v_name text collate exact;
     declare v_last bigint;
-    declare v_kinds longtext character set utf8mb4;
+    declare v_kinds, v_wanted, v_bad longtext character set utf8mb4;
     declare v_ended varchar(10) character set utf8mb4;
     declare v_unknown boolean;
     declare v_pattern boolean default in_name regexp '(^|[.])[*#]([.]|$)';
@@ -32,7 +32,20 @@ begin
     if v_from not in ('oldest', 'now') then
         call _queue_fail('PQ002', 'from', v_from, 'must be oldest or now');
     end if;
-    call _queue_events(in_options, v_events);
+    set v_wanted = json_extract(in_options, '$.events');
+    if coalesce(json_type(v_wanted), 'NULL') <> 'NULL' then
+        if json_type(v_wanted) <> 'ARRAY' or json_length(v_wanted) = 0 then
+            call _queue_fail('PQ002', 'events', json_unquote(v_wanted), 'must be an array of events');
+        end if;
+        select min(if(e.name in ('pushed', 'replaced', 'acked', 'popped', 'moved', 'dead', 'removed')
+                and json_type(e.event) = 'STRING', null, cast(e.event as char character set utf8mb4))),
+            group_concat(distinct e.name order by e.name)
+        into v_bad, v_events
+        from json_table(v_wanted, '$[*]' columns (event json path '$', name varchar(100) collate exact path '$')) e;
+        if v_bad is not null then
+            call _queue_fail('PQ002', 'events', v_bad, 'must be pushed, replaced, acked, popped, moved, dead, removed');
+        end if;
+    end if;
     select r.name, r.events, greatest(r.position, r.looked) into v_name, out_events, out_place from queue_reader r
         where r.reader = in_reader;
     set v_ended = nullif(regexp_substr(v_events, 'acked|popped|moved|dead|removed'), '');

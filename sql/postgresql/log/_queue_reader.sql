@@ -1,12 +1,14 @@
--- calls: _queue_check_name, _queue_check_options, _queue_check_roles, _queue_check_topic, _queue_events, _queue_fail,
---     _queue_log_horizon, _queue_log_missed, _queue_matcher, _queue_text, queue_now
+-- calls: _queue_check_key, _queue_check_kind, _queue_check_options, _queue_check_roles, _queue_check_topic,
+--     _queue_fail, _queue_log_horizon, _queue_log_missed, _queue_matcher, _queue_text, queue_now
 -- changes: queue_reader
 create or replace function _queue_reader(in_name text, in_reader text,
     in_options jsonb) returns queue_reader language plpgsql as $$
 declare
     v_now constant bigint := queue_now();
     v_from constant text := coalesce(_queue_text(in_options, 'from'), 'oldest');
+    v_wanted constant jsonb := nullif(in_options -> 'events', 'null');
     v_events text;
+    v_bad text;
     v_matcher constant text := case when in_name ~ '(^|[.])[*#]([.]|$)' then _queue_matcher(in_name) end;
     v_ended text;
     v_reader queue_reader;
@@ -22,7 +24,19 @@ begin
     if v_from not in ('oldest', 'now') then
         perform _queue_fail('PQ002', 'from', v_from, 'must be oldest or now');
     end if;
-    v_events := _queue_events(in_options);
+    if v_wanted is not null then
+        if jsonb_typeof(v_wanted) <> 'array' or v_wanted = '[]' then
+            perform _queue_fail('PQ002', 'events', v_wanted #>> '{}', 'must be an array of events');
+        end if;
+        select min(e.event::text) filter (where jsonb_typeof(e.event) <> 'string'
+                or e.event #>> '{}' <> all ('{pushed, replaced, acked, popped, moved, dead, removed}')),
+            string_agg(distinct (e.event #>> '{}') collate "C", ',' order by (e.event #>> '{}') collate "C")
+        into v_bad, v_events from jsonb_array_elements(v_wanted) e (event);
+        if v_bad is not null then
+            perform _queue_fail('PQ002', 'events', v_bad,
+                'must be pushed, replaced, acked, popped, moved, dead, removed');
+        end if;
+    end if;
     select r.* into v_reader from queue_reader r where r.reader = in_reader;
     v_ended := substring(v_events from 'acked|popped|moved|dead|removed');
     if v_ended is not null and v_events is distinct from v_reader.events and not exists (
