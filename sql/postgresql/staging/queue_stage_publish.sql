@@ -16,10 +16,7 @@ begin
         perform _queue_check_batch('query', v_query, v_batch);
         if not _queue_batch_done(v_query, v_batch, v_now, _queue_text(in_options, 'run'),
             _queue_text(in_options, 'job')) then
-            outcome := 'replayed';
-            messages := 0;
-            pushed := 0;
-            differing := 0;
+            select 'replayed', 0, 0, 0 into outcome, messages, pushed, differing;
             return;
         end if;
     end if;

@@ -18,12 +18,7 @@ begin
     v_whole := coalesce(_queue_boolean(in_options, 'whole'), false);
     outcome := case when _queue_batch_done(in_stream, in_batch, v_now,
         _queue_text(in_options, 'run'), _queue_text(in_options, 'job')) then 'committed' else 'replayed' end;
-    acked := 0;
-    failed := 0;
-    lost := 0;
-    published := 0;
-    pushed := 0;
-    differing := 0;
+    select 0, 0, 0, 0, 0, 0 into acked, failed, lost, published, pushed, differing;
     if outcome = 'replayed' then
         return;
     end if;

@@ -89,13 +89,9 @@ begin
             v_onto := v_onto || jsonb_build_object(v_kind.p_kind, v_outcome);
         end loop;
         -- what went away in between can be put in now; where its key is remembered, as in a push, it is ignored
-        for v_kind in
-            select t.p_kind, p.outcome
-            from unnest(v_kinds) t (p_kind), _queue_push(t.p_kind, v_key, in_payload, null::bytea, in_options) p
-            where not v_onto ? t.p_kind
-        loop
-            v_onto := v_onto || jsonb_build_object(v_kind.p_kind, v_kind.outcome);
-        end loop;
+        select v_onto || coalesce(jsonb_object_agg(t.p_kind, p.outcome), '{}') into v_onto
+        from unnest(v_kinds) t (p_kind), _queue_push(t.p_kind, v_key, in_payload, null::bytea, in_options) p
+        where not v_onto ? t.p_kind;
     end if;
     if v_filter or v_settle <> '{}' then -- who had to wait asks anew
         perform _queue_index(array(select q.entry from delayed_queue q
