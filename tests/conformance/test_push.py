@@ -307,6 +307,14 @@ def test_the_time_of_a_message_wins_over_that_of_its_batch(queue: Session, clock
     assert found == {"a": 60, "b": 5, "c": 7, "d": 8}
 
 
+def test_the_options_of_a_message_are_not_those_of_the_next(queue: Session) -> None:
+    own = {"attempts": 2, "max_attempts": 7, "priority": 9, "headers": {"h": 1}}
+    batch = [{"key": "a", **own}, {"key": "b", "payload": 1}, {"key": "c", **own}, {"key": "d", "payload": 2}]
+    queue.push_many("mail", batch, priority=1)
+    found = {one.key: (one.attempts, one.priority, one.headers) for one in queue.peek("mail", 9)}
+    assert found == {"a": (2, 9, {"h": 1}), "b": (0, 1, None), "c": (2, 9, {"h": 1}), "d": (0, 1, None)}
+
+
 def test_a_batch_with_an_error_pushes_nothing(queue: Session) -> None:
     with pytest.raises(Exception, match=r"messages\[1\]"):
         queue.push_many("mail", [{"key": "a", "payload": 1}, {"key": "b" * 201, "payload": 2}])
