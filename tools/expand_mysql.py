@@ -13,6 +13,9 @@ Statements:
   which has a block of that kind; MariaDB and MySQL have none. The block knows `v_own`, see _queue_begin.
 - `for each c into v_a, v_b do … end each;`: what is between, for each row of the cursor c. Standard SQL's FOR
   has its own variables; MariaDB's does, and MySQL has none. A label may stand before it.
+- `delete t from … skip locked by (key type, …) into v_n;`: removes rows of t, whose primary key that is, but
+  leaves those that others have locked; v_n, where it is given, becomes greater by as many. No server has a
+  DELETE that passes these over, so the rows are read and locked first.
 
 Rows of lists, which are JSON arrays here:
 
@@ -86,6 +89,21 @@ if v_over then leave {label}; end if;
 {body}end loop; end; close {cursor};
 """
 
+_UNLOCKED: Final = re.compile(
+    r"^( *)delete (\w+) from ([^;]*?)\s+skip locked\s+by \(([^;]*?)\)(?:\s+into (\w+))?;\n", re.MULTILINE
+)
+_REMOVED: Final = """\
+begin declare v_unlocked longtext;
+    select json_arrayagg(json_array({found})) into v_unlocked
+    from (select {keys} from {rows}
+    for update of {alias} skip locked) unlocked;
+    if v_unlocked is not null then
+        delete {alias} from json_table(v_unlocked, '$[*]' columns ({columns})) unlocked
+            straight_join {table} {alias} force index (primary) on {same};
+{counted}    end if;
+end;
+"""
+
 _NESTED: Final = r"(?:[^()]|\((?:[^()]|\([^()]*\))*\))*"
 _MESSAGES: Final = re.compile(rf"\bmessages\(({_NESTED})\)( with ordinality)? (\w+)")
 _DELIVERIES: Final = re.compile(rf"\bdeliveries\(({_NESTED})\) (\w+)")
@@ -126,7 +144,7 @@ def expand(text: str) -> str:
     Args:
         text: as it stands in `sql/mysql`.
     """
-    text = spell_out(text)
+    text = spell_out(_UNLOCKED.sub(_removed, text))
     text = _TYPED.sub(rf"\1 {CHARACTER_SET} {COLLATION}", text)
     text = _STATEMENT.sub(_set_up, text)
     text = _ATOMIC.sub(_shell, _EACH.sub(_loop, _BARE.sub(COLLATION, text)))
@@ -180,6 +198,25 @@ def _replaced(created: re.Match[str]) -> str:
     kind, name = created.groups()
     text = created[0].removesuffix(";\n")
     return f"drop {kind} if exists {name};\ndelimiter $$\n{text} $$\ndelimiter ;\n"
+
+
+def _removed(statement: re.Match[str]) -> str:
+    indent, alias, rows, key, counter = statement.groups()
+    table = re.search(rf"\b((?:queue|delayed)_\w+) {alias}\b", rows)
+    assert table is not None, statement[0]
+    columns = [column.split(" ", 1) for column in re.split(r",\s+", key)]
+    names = [name for name, _ in columns]
+    parts = {
+        "found": ", ".join(f"unlocked.{name}" for name in names),
+        "keys": ", ".join(f"{alias}.{name}" for name in names),
+        "rows": rows,
+        "alias": alias,
+        "columns": ", ".join(f"{name} {type_} path '$[{n}]'" for n, (name, type_) in enumerate(columns)),
+        "table": table[1],
+        "same": " and ".join(f"{alias}.{name} = unlocked.{name}" for name in names),
+        "counted": f"        set {counter} = {counter} + json_length(v_unlocked);\n" if counter else "",
+    }
+    return textwrap.indent(_REMOVED.format(**parts), indent)
 
 
 def _set_up(statement: re.Match[str]) -> str:

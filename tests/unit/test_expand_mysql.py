@@ -67,6 +67,37 @@ def test_a_loop_is_over_the_rows_of_its_cursor() -> None:
     assert text.index("close d;") < text.index("close c;")
 
 
+REMOVED = """\
+    delete u from (select n.id from queue_use n limit 9) n
+        straight_join queue_use u on u.id = n.id
+    where u.used_at < v_now skip locked by (p_kind varchar(100) collate exact,
+        id bigint) into v_rows;
+    delete c from queue_count c skip locked by (id bigint);
+"""
+
+
+def test_what_others_have_locked_is_left_where_rows_are_removed() -> None:
+    first, second = (" ".join(text.split()) for text in expand(REMOVED).split("end;\n")[:2])
+    assert (
+        "select json_arrayagg(json_array(unlocked.p_kind, unlocked.id)) into v_unlocked"
+        " from (select u.p_kind, u.id from (select n.id from queue_use n limit 9) n"
+        " straight_join queue_use u on u.id = n.id"
+        " where u.used_at < v_now for update /*!80000 of u */ skip locked) unlocked;"
+    ) in first
+    assert (
+        f"columns (p_kind varchar(100) character set utf8mb4 {COLLATION} path '$[0]', id bigint path '$[1]')"
+        in first
+    )
+    assert (
+        "straight_join queue_use u force index (primary)"
+        " on u.p_kind = unlocked.p_kind and u.id = unlocked.id;"
+        " set v_rows = v_rows + json_length(v_unlocked); end if;"
+    ) in first
+    # each is told what a session may have set
+    assert second.count("set statement") == 2
+    assert "set v_" not in second
+
+
 MEANT = """\
     declare c cursor for -- not here
         select json_arrayagg(q.entry) from delayed_queue q;
@@ -202,7 +233,7 @@ def test_what_may_match_is_asked_of_both_documents() -> None:
 
 
 OURS = re.compile(
-    r"collate exact|(begin|end) atomic|for each \w+ into|end each;|\w (\?|->) '|for update of"
+    r"collate exact|(begin|end) atomic|for each \w+ into|end each;|\w (\?|->) '|for update of|skip locked by"
     r"|\b(_queue_is_alive|_queue_is_receipt|may match|messages|deliveries|leaves|unnest)\("
 )
 

@@ -1,4 +1,4 @@
--- calls: _queue_check_json, _queue_check_kind, _queue_fail, _queue_key, _queue_push_batch, queue_now
+-- calls: _queue_check_json, _queue_check_name, _queue_fail, _queue_key, _queue_push_batch, queue_now
 create procedure queue_push_many(in in_kind text collate exact, in in_messages longtext character set utf8mb4,
     in in_options longtext character set utf8mb4)
     comment 'Puts many messages into a kind: all or, with an error, none.

@@ -1,5 +1,5 @@
--- calls: _queue_check_key, _queue_check_kind, _queue_check_options, _queue_check_roles, _queue_check_topic,
---     _queue_fail, _queue_log_horizon, _queue_log_known, _queue_log_missed, _queue_matcher, _queue_text
+-- calls: _queue_check_name, _queue_check_options, _queue_check_roles, _queue_check_topic, _queue_fail,
+--     _queue_log_horizon, _queue_log_known, _queue_log_missed, _queue_matcher, _queue_text
 -- changes: queue_reader
 create procedure _queue_reader(in in_own boolean, in in_now bigint, in in_name text collate exact,
     in in_reader text collate exact, in in_options longtext character set utf8mb4, out out_matcher text collate exact,

@@ -1,4 +1,4 @@
--- calls: _queue_check_fit, _queue_check_key, _queue_check_options, _queue_check_payload, _queue_check_roles,
+-- calls: _queue_check_fit, _queue_check_name, _queue_check_options, _queue_check_payload, _queue_check_roles,
 --     _queue_check_topic, _queue_fail, _queue_index, _queue_key, _queue_lock, _queue_log_entries,
 --     _queue_push_options, _queue_put, _queue_subscribed, queue_now
 -- changes: delayed_queue
@@ -61,7 +61,7 @@ begin
         if in_key is null then
             call _queue_key(v_now, v_key);
         end if;
-        call _queue_check_key(v_key, 'key');
+        call _queue_check_name(v_key, 200, 'key');
         call _queue_check_payload(in_payload, 'payload');
         call _queue_subscribed(in_topic, v_list);
         for each c into v_kind, v_shaped, v_draining, v_remembers, v_log, v_restricted do

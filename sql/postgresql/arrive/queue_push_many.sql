@@ -1,4 +1,4 @@
--- calls: _queue_check_fit, _queue_check_kind, _queue_check_roles, _queue_fail, _queue_key, _queue_push_batch,
+-- calls: _queue_check_fit, _queue_check_name, _queue_check_roles, _queue_fail, _queue_key, _queue_push_batch,
 --     _queue_wake, queue_now
 create or replace function queue_push_many(in_kind text, in_messages jsonb, in_options jsonb default null)
     returns table (p_key text, outcome text) language plpgsql

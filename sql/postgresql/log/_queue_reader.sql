@@ -1,5 +1,5 @@
--- calls: _queue_check_key, _queue_check_kind, _queue_check_options, _queue_check_roles, _queue_check_topic,
---     _queue_fail, _queue_log_horizon, _queue_log_missed, _queue_matcher, _queue_text, queue_now
+-- calls: _queue_check_name, _queue_check_options, _queue_check_roles, _queue_check_topic, _queue_fail,
+--     _queue_log_horizon, _queue_log_missed, _queue_matcher, _queue_text, queue_now
 -- changes: queue_reader
 create or replace function _queue_reader(in_name text, in_reader text,
     in_options jsonb) returns queue_reader language plpgsql as $$
