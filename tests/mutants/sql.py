@@ -119,7 +119,7 @@ def mutants_of(path: Path, dialect: str) -> Iterator[Mutant]:
     source = path.read_text(encoding="utf-8")
     seen: set[tuple[int, int, str]] = set()
     for body in (VIEW if house.kind(path) == "view" else BODY[dialect]).finditer(source):
-        around = source.rfind("create ", 0, body.start(1)), body.end(1)
+        around = source.rfind("\ncreate ", 0, body.start(1)) + 1, body.end(1)
         for sort, start, end, text in Body(source, body.start(1), body.end(1), dialect).changes():
             if (start, end, text) not in seen and source[start:end].split() != text.split():
                 seen.add((start, end, text))

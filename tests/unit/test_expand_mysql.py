@@ -248,5 +248,9 @@ def test_no_file_writes_it_out_itself() -> None:
     assert [
         path
         for path, text in texts.items()
-        if re.search(r"utf8mb4_(0900|nopad)_bin|again: loop\n +begin", text)
+        if re.search(r"utf8mb4_(0900|nopad)_bin|again: loop\n +begin|!80000 of", text)
+        or (
+            re.search(r"(text|char\(\d+\)) character set utf8mb4", text)
+            and not re.search(r"^create table", text)
+        )
     ] == []

@@ -17,8 +17,7 @@ end;
 -- calls: _queue_check_payload, _queue_push
 drop function if exists queue_push;
 --;
-create function queue_push(in_kind text character set utf8mb4 collate /*!80017 utf8mb4_0900_bin *//*M!100600 utf8mb4_nopad_bin */, in_key text character set utf8mb4 collate /*!80017 utf8mb4_0900_bin *//*M!100600 utf8mb4_nopad_bin */,
-    in_payload longtext character set utf8mb4) returns json
+create function queue_push(in_kind text character set utf8mb4 collate /*!80017 utf8mb4_0900_bin *//*M!100600 utf8mb4_nopad_bin */, in_key text character set utf8mb4 collate /*!80017 utf8mb4_0900_bin *//*M!100600 utf8mb4_nopad_bin */, in_payload longtext character set utf8mb4) returns json
     not deterministic modifies sql data
     comment 'The short form of the procedure queue_push, for clients that only know SELECT: without options.
 in_kind, in_key, in_payload, the errors and the locks: those of the procedure.
@@ -86,7 +85,7 @@ Result: a timestamp with time zone; NULL for NULL.
 differs: a datetime has no zone: the result is UTC.'
 return timestampadd(microsecond, in_time, timestamp '1970-01-01 00:00:00.000000');
 --;
--- calls: _queue_entry, _queue_push_inbox_row, queue_now
+-- calls: _queue_check_inbox_row, _queue_entry, _queue_push, queue_now
 -- changes: delayed_queue
 -- Pushes each row as it comes in; queue_reserve, queue_pop and queue_prune take the rows themselves out.
 -- differs: PostgreSQL has a statement trigger, which can name the number of a wrong row; here its key does.
@@ -96,24 +95,19 @@ create trigger queue_inbox before insert on queue_inbox for each row
 begin
     declare v_error varchar(128) character set utf8mb4;
     declare v_outcome varchar(10) character set utf8mb4;
+    declare v_key text character set utf8mb4 collate /*!80017 utf8mb4_0900_bin *//*M!100600 utf8mb4_nopad_bin */;
+    declare v_options longtext character set utf8mb4;
     declare v_now, v_due, v_entry, v_special bigint;
-    declare exit handler for sqlstate 'PQ001' begin
-        get diagnostics condition 1 v_error = message_text;
+    declare v_number int;
+    declare exit handler for sqlstate 'PQ001', sqlstate 'PQ002', sqlstate 'PQ003' begin
+        get diagnostics condition 1 v_error = message_text, v_number = mysql_errno;
         set v_error = left(concat('row (key ', coalesce(concat('"', left(new.p_key, 40), '"'), 'NULL'), '): ', v_error),
             128);
-        signal sqlstate 'PQ001' set message_text = v_error, mysql_errno = 31001;
-    end;
-    declare exit handler for sqlstate 'PQ002' begin
-        get diagnostics condition 1 v_error = message_text;
-        set v_error = left(concat('row (key ', coalesce(concat('"', left(new.p_key, 40), '"'), 'NULL'), '): ', v_error),
-            128);
-        signal sqlstate 'PQ002' set message_text = v_error, mysql_errno = 31002;
-    end;
-    declare exit handler for sqlstate 'PQ003' begin
-        get diagnostics condition 1 v_error = message_text;
-        set v_error = left(concat('row (key ', coalesce(concat('"', left(new.p_key, 40), '"'), 'NULL'), '): ', v_error),
-            128);
-        signal sqlstate 'PQ003' set message_text = v_error, mysql_errno = 31003;
+        case v_number
+            when 31001 then signal sqlstate 'PQ001' set message_text = v_error, mysql_errno = 31001;
+            when 31002 then signal sqlstate 'PQ002' set message_text = v_error, mysql_errno = 31002;
+            else signal sqlstate 'PQ003' set message_text = v_error, mysql_errno = 31003;
+        end case;
     end;
     declare exit handler for 3151, 3157 begin
         set v_error = left(concat('row (key ', coalesce(concat('"', left(new.p_key, 40), '"'), 'NULL'),
@@ -155,8 +149,9 @@ begin
             if(v_due > v_now, v_due, null))
         on duplicate key update entry = delayed_queue.entry;
     else
-        call _queue_push_inbox_row(new.p_kind, new.p_key, new.payload, new.payload_bytes, new.headers, new.priority,
-            new.delay_seconds, new.scheduled_at, new.attempts, new.max_attempts, v_outcome);
+        call _queue_check_inbox_row(new.payload, new.payload_bytes, new.headers, new.priority, new.delay_seconds,
+            new.scheduled_at, new.attempts, new.max_attempts, v_options);
+        call _queue_push(new.p_kind, new.p_key, new.payload, new.payload_bytes, v_options, v_key, v_due, v_outcome);
     end if;
     -- only its number is needed until somebody takes it out
     set new.taken = true, new.payload = null, new.payload_bytes = null, new.headers = null;

@@ -80,8 +80,8 @@ end;
 --;
 drop procedure if exists _queue_fail;
 --;
-create procedure _queue_fail(in in_code char(5) character set utf8mb4, in in_name varchar(250) character set utf8mb4,
-    in in_value longtext character set utf8mb4, in in_allowed varchar(500) character set utf8mb4)
+create procedure _queue_fail(in in_code char(5) character set utf8mb4, in in_name varchar(250) character set utf8mb4, in in_value longtext character set utf8mb4,
+    in in_allowed varchar(500) character set utf8mb4)
     comment 'Raises the error of a bad value.
 in_code: the SQLSTATE, one a cause: PQ001 a parameter, PQ002 an option, PQ003 a payload, PQ004 refused in this state,
 PQ005 a receipt, PQ006 receipts that are lost, PQ007 a kind that is for others.
@@ -110,41 +110,21 @@ begin
 end;
 --;
 -- calls: _queue_fail
-drop procedure if exists _queue_check_kind;
+drop procedure if exists _queue_check_name;
 --;
-create procedure _queue_check_kind(in in_kind text character set utf8mb4 collate /*!80017 utf8mb4_0900_bin *//*M!100600 utf8mb4_nopad_bin */, in in_most int,
-    in in_name varchar(100) character set utf8mb4)
-    comment 'Refuses what can''t be a kind.
-in_kind: the kind. in_most: the longest it may be: 95 characters where messages are put in, so that <kind>.dead fits
-into the 100 of every other routine. in_name: the parameter''s name for the message.
+create procedure _queue_check_name(in in_text text character set utf8mb4 collate /*!80017 utf8mb4_0900_bin *//*M!100600 utf8mb4_nopad_bin */, in in_most int, in in_name varchar(100) character set utf8mb4)
+    comment 'Refuses what can''t be a kind, a key, or the name of something else.
+in_text: the name. in_most: the longest it may be: 200 characters for a key, 95 for a kind where messages are put in, so
+that <kind>.dead fits into the 100 of every other routine. in_name: the parameter''s name for the message.
 Errors: PQ001.
 differs: refuses the character NUL, which no text of PostgreSQL can hold.'
 begin
-    if in_kind is null or in_kind = '' or char_length(in_kind) > in_most then
-        call _queue_fail('PQ001', in_name, in_kind, concat('must have 1 to ', in_most, ' characters'));
-    elseif locate(char(0), in_kind) > 0 then
-        call _queue_fail('PQ001', in_name, in_kind, 'must not contain the character NUL');
+    if in_text is null or in_text = '' or char_length(in_text) > in_most then
+        call _queue_fail('PQ001', in_name, in_text, concat('must have 1 to ', in_most, ' characters'));
+    elseif locate(char(0), in_text) > 0 then
+        call _queue_fail('PQ001', in_name, in_text, 'must not contain the character NUL');
     -- MariaDB takes surrogates for characters
-    elseif length(in_kind) > char_length(in_kind) and hex(in_kind) regexp '^(..)*ED[AB]' then
-        call _queue_fail('PQ001', in_name, null, 'must be text in UTF-8');
-    end if;
-end;
---;
--- calls: _queue_fail
-drop procedure if exists _queue_check_key;
---;
-create procedure _queue_check_key(in in_key text character set utf8mb4 collate /*!80017 utf8mb4_0900_bin *//*M!100600 utf8mb4_nopad_bin */, in in_name varchar(100) character set utf8mb4)
-    comment 'Refuses what can''t be a key.
-in_key: the key. in_name: the parameter''s name for the message.
-Errors: PQ001.
-differs: refuses the character NUL, which no text of PostgreSQL can hold.'
-begin
-    if in_key is null or in_key = '' or char_length(in_key) > 200 then
-        call _queue_fail('PQ001', in_name, in_key, 'must have 1 to 200 characters');
-    elseif locate(char(0), in_key) > 0 then
-        call _queue_fail('PQ001', in_name, in_key, 'must not contain the character NUL');
-    -- MariaDB takes surrogates for characters
-    elseif length(in_key) > char_length(in_key) and hex(in_key) regexp '^(..)*ED[AB]' then
+    elseif length(in_text) > char_length(in_text) and hex(in_text) regexp '^(..)*ED[AB]' then
         call _queue_fail('PQ001', in_name, null, 'must be text in UTF-8');
     end if;
 end;
@@ -152,8 +132,7 @@ end;
 -- calls: _queue_fail
 drop procedure if exists _queue_check_count;
 --;
-create procedure _queue_check_count(in in_count bigint, in in_name varchar(100) character set utf8mb4,
-    in in_most bigint)
+create procedure _queue_check_count(in in_count bigint, in in_name varchar(100) character set utf8mb4, in in_most bigint)
     comment 'Refuses a number of messages that is none.
 in_count: the number. in_name: the parameter''s name. in_most: the largest allowed.
 Errors: PQ001.'
@@ -172,16 +151,14 @@ in_seconds: the seconds.
 Errors: PQ001.'
 begin
     if in_seconds is null or in_seconds < 0 or in_seconds > 31536000 then
-        call _queue_fail('PQ001', 'seconds', in_seconds,
-            'must be a number from 0 to 31536000');
+        call _queue_fail('PQ001', 'seconds', in_seconds, 'must be a number from 0 to 31536000');
     end if;
 end;
 --;
 -- calls: _queue_check_json, _queue_fail
 drop procedure if exists _queue_check_payload;
 --;
-create procedure _queue_check_payload(in in_payload longtext character set utf8mb4,
-    in in_name varchar(100) character set utf8mb4)
+create procedure _queue_check_payload(in in_payload longtext character set utf8mb4, in in_name varchar(100) character set utf8mb4)
     comment 'Refuses JSON that not every server can hold.
 in_payload: the payload; NULL: nothing is refused. in_name: the parameter''s name for the message.
 Errors: PQ003 where it is deeper than 31 levels (a scalar is one level), or has a number beyond double precision.
@@ -198,8 +175,7 @@ end;
 -- calls: _queue_fail
 drop procedure if exists _queue_check_headers;
 --;
-create procedure _queue_check_headers(in in_headers longtext character set utf8mb4,
-    in in_name varchar(100) character set utf8mb4, out out_headers longtext character set utf8mb4)
+create procedure _queue_check_headers(in in_headers longtext character set utf8mb4, in in_name varchar(100) character set utf8mb4, out out_headers longtext character set utf8mb4)
     comment 'Refuses headers that are no object of scalars.
 in_headers: the headers. in_name: the parameter''s name for the message.
 Result: the headers, NULL where there are none.
@@ -222,8 +198,7 @@ end;
 -- calls: _queue_check_json, _queue_fail
 drop procedure if exists _queue_check_options;
 --;
-create procedure _queue_check_options(in in_options longtext character set utf8mb4,
-    in in_allowed varchar(500) character set utf8mb4, in in_name varchar(100) character set utf8mb4)
+create procedure _queue_check_options(in in_options longtext character set utf8mb4, in in_allowed varchar(500) character set utf8mb4, in in_name varchar(100) character set utf8mb4)
     comment 'Refuses options that are no object and options that nobody knows.
 in_options: the options. in_allowed: the names a routine knows. in_name: the parameter''s name for the message.
 Errors: PQ002.
@@ -247,9 +222,7 @@ begin
             if v_unknown is not null then
                 /*M!100600 set statement group_concat_max_len = 1000000000 for */ select group_concat(a.name order by left(a.name, 4) <> left(v_unknown, 4),
                     left(a.name, 1) <> left(v_unknown, 1), a.place separator ', ')
-                into v_allowed
-                from json_table(concat('["', replace(in_allowed, ',', '","'), '"]'), '$[*]'
-                    columns (place for ordinality, name varchar(100) character set utf8mb4 path '$')) a;
+                into v_allowed from json_table(concat('["', replace(in_allowed, ',', '","'), '"]'), '$[*]' columns (place for ordinality, name varchar(100) character set utf8mb4 path '$')) a;
                 call _queue_fail('PQ002', in_name, v_unknown,
                     concat('unknown, allowed are ', coalesce(nullif(v_allowed, ''), 'none')));
             elseif json_length(in_options) <> json_length(json_keys(in_options)) then
@@ -261,8 +234,7 @@ end;
 --;
 drop procedure if exists _queue_merge_options;
 --;
-create procedure _queue_merge_options(in in_common longtext character set utf8mb4,
-    in in_own longtext character set utf8mb4, out out_options longtext character set utf8mb4)
+create procedure _queue_merge_options(in in_common longtext character set utf8mb4, in in_own longtext character set utf8mb4, out out_options longtext character set utf8mb4)
     comment 'The options of one of many: those for all, and its own, which win.
 in_common: the options for all. in_own: its own, an object. out_options: the options; NULL for none.
 differs: on PostgreSQL it is an operator. JSON_MERGE_PATCH would drop an option that is null.'
@@ -285,9 +257,8 @@ end;
 -- calls: _queue_fail
 drop procedure if exists _queue_number;
 --;
-create procedure _queue_number(in in_options longtext character set utf8mb4,
-    in in_option varchar(30) character set utf8mb4, in in_least decimal(30,6), in in_most decimal(30,6),
-    out out_value decimal(30,6))
+create procedure _queue_number(in in_options longtext character set utf8mb4, in in_option varchar(30) character set utf8mb4, in in_least decimal(30,6),
+    in in_most decimal(30,6), out out_value decimal(30,6))
     comment 'A number out of the options.
 in_options: the options. in_option: its name. in_least, in_most: the range allowed.
 Result: the number; NULL where it isn''t given.
@@ -311,8 +282,7 @@ end;
 -- calls: _queue_fail, _queue_number
 drop procedure if exists _queue_integer;
 --;
-create procedure _queue_integer(in in_options longtext character set utf8mb4,
-    in in_option varchar(30) character set utf8mb4, in in_least bigint, in in_most bigint,
+create procedure _queue_integer(in in_options longtext character set utf8mb4, in in_option varchar(30) character set utf8mb4, in in_least bigint, in in_most bigint,
     out out_value bigint)
     comment 'A whole number out of the options.
 in_options: the options. in_option: its name. in_least, in_most: the range allowed.
@@ -333,8 +303,7 @@ end;
 -- calls: _queue_fail
 drop procedure if exists _queue_boolean;
 --;
-create procedure _queue_boolean(in in_options longtext character set utf8mb4,
-    in in_option varchar(30) character set utf8mb4, out out_value boolean)
+create procedure _queue_boolean(in in_options longtext character set utf8mb4, in in_option varchar(30) character set utf8mb4, out out_value boolean)
     comment 'A boolean out of the options.
 in_options: the options. in_option: its name.
 Result: true or false; NULL where it isn''t given.
@@ -353,8 +322,7 @@ end;
 -- calls: _queue_fail
 drop procedure if exists _queue_text;
 --;
-create procedure _queue_text(in in_options longtext character set utf8mb4,
-    in in_option varchar(30) character set utf8mb4, out out_value longtext character set utf8mb4)
+create procedure _queue_text(in in_options longtext character set utf8mb4, in in_option varchar(30) character set utf8mb4, out out_value longtext character set utf8mb4)
     comment 'A string out of the options.
 in_options: the options. in_option: its name.
 Result: the string; NULL where it isn''t given.
@@ -373,8 +341,7 @@ end;
 -- calls: _queue_fail
 drop procedure if exists _queue_instant;
 --;
-create procedure _queue_instant(in in_options longtext character set utf8mb4,
-    in in_option varchar(30) character set utf8mb4, out out_time bigint)
+create procedure _queue_instant(in in_options longtext character set utf8mb4, in in_option varchar(30) character set utf8mb4, out out_time bigint)
     comment 'A time out of the options: microseconds since 1970, or ISO 8601 with an offset; a value under 10^14 is
 refused, so that nobody''s seconds pass for microseconds.
 in_options: the options. in_option: its name.
@@ -430,8 +397,7 @@ end;
 -- calls: _queue_fail
 drop procedure if exists _queue_receipt;
 --;
-create procedure _queue_receipt(in in_receipt text character set utf8mb4, out out_entry bigint,
-    out out_secret binary(16))
+create procedure _queue_receipt(in in_receipt text character set utf8mb4, out out_entry bigint, out out_secret binary(16))
     comment 'Takes a receipt apart.
 in_receipt: what queue_reserve answered.
 Result: the entry it names and the secret of the delivery.
@@ -443,8 +409,7 @@ begin
     end;
     -- written as it was answered, as nearly every one is, it needs no regexp, which takes as long as the ack itself
     if (in_receipt collate utf8mb4_bin = concat(out_entry, '-', lower(hex(out_secret)))) is not true then
-        if in_receipt is null or not in_receipt collate utf8mb4_bin regexp '^[0-9]{1,19}-[0-9a-f]{32}\\z'
-            or lpad(in_receipt, 52, '0') >= '9223372036854775808' then
+        if (in_receipt collate utf8mb4_bin regexp '^[0-9]{1,19}-[0-9a-f]{32}\\z' and lpad(in_receipt, 52, '0') < '9223372036854775808') is not true then
             call _queue_fail('PQ005', 'receipt', in_receipt, 'must be what queue_reserve answered');
         end if;
     end if;
@@ -453,8 +418,7 @@ end;
 -- calls: _queue_check_json, _queue_fail
 drop procedure if exists _queue_receipts;
 --;
-create procedure _queue_receipts(in in_receipts longtext character set utf8mb4,
-    out out_list longtext character set utf8mb4, out out_number int)
+create procedure _queue_receipts(in in_receipts longtext character set utf8mb4, out out_list longtext character set utf8mb4, out out_number int)
     comment 'Takes an array of receipts apart.
 in_receipts: a JSON array of what queue_reserve answered, at most 10000; NULL: none.
 Result: the receipts as they came; entries, secrets and places (from 1, where a receipt stands first), each receipt once
@@ -474,8 +438,7 @@ begin
     set out_number = json_length(in_receipts);
     select substr(min(concat(lpad(r.n, 5, '0'), coalesce(r.receipt, 'null'))), 6) into v_bad
     from json_table(in_receipts, '$[*]' columns (n for ordinality, receipt longtext character set utf8mb4 path '$')) r
-    where r.receipt is null or not r.receipt collate utf8mb4_bin regexp '^[0-9]{1,19}-[0-9a-f]{32}\\z'
-        or lpad(r.receipt, 52, '0') >= '9223372036854775808';
+    where (r.receipt collate utf8mb4_bin regexp '^[0-9]{1,19}-[0-9a-f]{32}\\z' and lpad(r.receipt, 52, '0') < '9223372036854775808') is not true;
     if v_bad is not null then
         call _queue_fail('PQ005', 'receipts', v_bad, 'must be what queue_reserve answered');
     end if;
@@ -483,16 +446,14 @@ begin
     from (
         select cast(left(r.receipt, char_length(r.receipt) - 33) as signed) as entry, right(r.receipt, 32) as secret,
             min(r.n) as n
-        from json_table(in_receipts, '$[*]'
-            columns (n for ordinality, receipt varchar(60) character set utf8mb4 path '$')) r
+        from json_table(in_receipts, '$[*]' columns (n for ordinality, receipt varchar(60) character set utf8mb4 path '$')) r
         group by 1, 2 order by 1 limit 10000) s; -- without a limit MySQL leaves out the order
 end;
 --;
 -- calls: _queue_fail
 drop procedure if exists _queue_check_json;
 --;
-create procedure _queue_check_json(in in_json longtext character set utf8mb4, in in_code char(5) character set utf8mb4,
-    in in_name varchar(100) character set utf8mb4)
+create procedure _queue_check_json(in in_json longtext character set utf8mb4, in in_code char(5) character set utf8mb4, in in_name varchar(100) character set utf8mb4)
     comment 'Refuses a text that is no JSON, or none that every server can hold.
 in_json: the text, not NULL. in_code: the SQLSTATE of the error. in_name: the parameter''s name for the message.
 Errors: the one given, for what is no JSON, lone surrogates, and \\u0000; PQ003 for what MySQL can''t hold.
@@ -530,11 +491,10 @@ begin
     end if; */
 end;
 --;
--- calls: _queue_check_json, _queue_check_kind, _queue_fail
+-- calls: _queue_check_json, _queue_check_name, _queue_fail
 drop procedure if exists _queue_check_kinds;
 --;
-create procedure _queue_check_kinds(in in_kinds longtext character set utf8mb4,
-    out out_kinds longtext character set utf8mb4)
+create procedure _queue_check_kinds(in in_kinds longtext character set utf8mb4, out out_kinds longtext character set utf8mb4)
     comment 'The kinds that a consumer names.
 in_kinds: a JSON array of 1 to 100 kinds, or one kind as a JSON string.
 Result: the kinds, in their order.
@@ -553,7 +513,7 @@ begin
         set v_kind = json_extract(out_kinds, concat('$[', v_place, ']'));
         if json_type(v_kind) = 'STRING' then
             set v_kind = json_unquote(v_kind);
-            call _queue_check_kind(v_kind, 100, concat('kinds[', v_place, ']'));
+            call _queue_check_name(v_kind, 100, concat('kinds[', v_place, ']'));
         else
             set v_number = -1;
         end if;
@@ -709,9 +669,8 @@ end;
 --;
 drop procedure if exists _queue_add_error;
 --;
-create procedure _queue_add_error(in in_errors longtext character set utf8mb4, in in_now bigint, in in_attempt int,
-    in in_by text character set utf8mb4, in in_error longtext character set utf8mb4,
-    out out_errors longtext character set utf8mb4)
+create procedure _queue_add_error(in in_errors longtext character set utf8mb4, in in_now bigint, in in_attempt int, in in_by text character set utf8mb4,
+    in in_error longtext character set utf8mb4, out out_errors longtext character set utf8mb4)
     comment 'Adds an error to the errors of a message.
 in_errors: those so far. in_now: the time of the call. in_attempt, in_by: the delivery and the worker. in_error: the
 text, cut at 10000 characters; NULL for none.
@@ -747,11 +706,10 @@ begin
         order by j.entry limit 1000000000 for update /*!80000 of q */) e; -- without a limit the order is left out
 end;
 --;
--- calls: _queue_begin, _queue_check_key, _queue_check_kind, _queue_check_roles, _queue_commit, _queue_undo, queue_now
+-- calls: _queue_begin, _queue_check_name, _queue_check_roles, _queue_commit, _queue_undo, queue_now
 drop procedure if exists queue_get;
 --;
-create procedure queue_get(in in_kind text character set utf8mb4 collate /*!80017 utf8mb4_0900_bin *//*M!100600 utf8mb4_nopad_bin */,
-    in in_key text character set utf8mb4 collate /*!80017 utf8mb4_0900_bin *//*M!100600 utf8mb4_nopad_bin */)
+create procedure queue_get(in in_kind text character set utf8mb4 collate /*!80017 utf8mb4_0900_bin *//*M!100600 utf8mb4_nopad_bin */, in in_key text character set utf8mb4 collate /*!80017 utf8mb4_0900_bin *//*M!100600 utf8mb4_nopad_bin */)
     comment 'Looks at one message and changes nothing.
 in_kind: the kind. in_key: the key.
 Result: the columns, times in microseconds; state: scheduled, ready, reserved, expired, waiting (in line for something
@@ -765,9 +723,9 @@ begin
     declare exit handler for sqlexception begin call _queue_undo(v_own); resignal; end;
     call _queue_begin(v_own);
     call queue_now(v_now);
-    call _queue_check_kind(in_kind, 100, 'kind');
+    call _queue_check_name(in_kind, 100, 'kind');
     call _queue_check_roles(json_array(in_kind));
-    call _queue_check_key(in_key, 'key');
+    call _queue_check_name(in_key, 200, 'key');
     select q.p_kind, q.p_key, q.payload, q.payload_bytes, q.headers, q.priority, q.scheduled_at,
         q.scheduled_at_initially, q.created_at, q.reserved_at, q.attempts, q.reserved_by,
         case when q.reserved_at is null and q.ready_at is null and q.due_at is null then 'waiting'
@@ -777,12 +735,11 @@ begin
     call _queue_commit(v_own);
 end;
 --;
--- calls: _queue_begin, _queue_check_count, _queue_check_kind, _queue_check_options, _queue_check_roles,
+-- calls: _queue_begin, _queue_check_count, _queue_check_name, _queue_check_options, _queue_check_roles,
 --     _queue_commit, _queue_first_of, _queue_look_where, _queue_matches, _queue_undo, _queue_where, queue_now
 drop procedure if exists queue_peek;
 --;
-create procedure queue_peek(in in_kind text character set utf8mb4 collate /*!80017 utf8mb4_0900_bin *//*M!100600 utf8mb4_nopad_bin */,
-    in in_max_messages int, in in_options longtext character set utf8mb4)
+create procedure queue_peek(in in_kind text character set utf8mb4 collate /*!80017 utf8mb4_0900_bin *//*M!100600 utf8mb4_nopad_bin */, in in_max_messages int, in in_options longtext character set utf8mb4)
     comment 'Looks at messages of a kind and changes nothing.
 in_kind: the kind.
 in_max_messages: how many at the most, 1 to 10000; NULL: 1.
@@ -809,7 +766,7 @@ begin
     declare exit handler for sqlexception begin call _queue_undo(v_own); resignal; end;
     call _queue_begin(v_own);
     call queue_now(v_now);
-    call _queue_check_kind(in_kind, 100, 'kind');
+    call _queue_check_name(in_kind, 100, 'kind');
     call _queue_check_roles(json_array(in_kind));
     call _queue_check_count(v_most, 'max_messages', 10000);
     call _queue_check_options(in_options, 'where', 'options');
@@ -848,8 +805,7 @@ begin
         (select e.entry, if(e.ready_rank is not null or e.scheduled_at <= v_now, 1, 2) as part,
                 if(e.ready_rank is not null or e.scheduled_at <= v_now, -e.priority, null) as turn,
                 coalesce(e.ready_at, e.due_at) as place
-            from json_table(v_entries, '$[*]' columns (entry bigint path '$')) j
-                straight_join delayed_queue e force index (primary) on e.entry = j.entry)
+            from json_table(v_entries, '$[*]' columns (entry bigint path '$')) j straight_join delayed_queue e force index (primary) on e.entry = j.entry)
         union all
         (select l.entry, 1 as part, l.ready_rank as turn, l.ready_at as place
             from delayed_queue l force index (delayed_queue_ready)
@@ -873,8 +829,7 @@ end;
 --;
 drop procedure if exists _queue_misfit;
 --;
-create procedure _queue_misfit(in in_shape longtext character set utf8mb4, in in_payload longtext character set utf8mb4,
-    out out_misfit varchar(500) character set utf8mb4)
+create procedure _queue_misfit(in in_shape longtext character set utf8mb4, in in_payload longtext character set utf8mb4, out out_misfit varchar(500) character set utf8mb4)
     comment 'Why a payload isn''t of its kind.
 in_shape: payload_shape of the kind: fields and their types. in_payload: the payload; NULL: it is binary.
 Result: what it must be; NULL where it fits.
@@ -903,15 +858,13 @@ begin
             set v_mark = '_', v_values = json_extract(in_payload, '$.*');
             select json_objectagg(concat(v_mark, n.name), json_extract(v_values, concat('$[', n.place - 1, ']')))
             into in_payload
-            from json_table(json_keys(in_payload), '$[*]'
-                columns (place for ordinality, name text character set utf8mb4 path '$')) n;
+            from json_table(json_keys(in_payload), '$[*]' columns (place for ordinality, name text character set utf8mb4 path '$')) n;
         end if; */
         select f.name, f.type into v_name, v_type
         from (
             select n.name, json_unquote(json_extract(v_types, concat('$[', n.place - 1, ']'))) as type,
                 json_extract(in_payload, concat('$.', json_quote(concat(v_mark, n.name)))) as value
-            from json_table(json_keys(in_shape), '$[*]'
-                columns (place for ordinality, name text character set utf8mb4 path '$')) n) f
+            from json_table(json_keys(in_shape), '$[*]' columns (place for ordinality, name text character set utf8mb4 path '$')) n) f
         where case f.type when 'number' then json_type(f.value) in ('INTEGER', 'UNSIGNED INTEGER', 'DOUBLE', 'DECIMAL')
             when 'integer' then json_type(f.value) in ('INTEGER', 'UNSIGNED INTEGER', 'DOUBLE', 'DECIMAL')
                 and f.value + 0e0 = floor(f.value + 0e0)
@@ -927,8 +880,7 @@ end;
 -- calls: _queue_fail, _queue_misfit
 drop procedure if exists _queue_check_fit;
 --;
-create procedure _queue_check_fit(in in_shape longtext character set utf8mb4,
-    in in_payload longtext character set utf8mb4, in in_name varchar(100) character set utf8mb4)
+create procedure _queue_check_fit(in in_shape longtext character set utf8mb4, in in_payload longtext character set utf8mb4, in in_name varchar(100) character set utf8mb4)
     comment 'Refuses a payload that is not of its kind.
 in_shape: payload_shape of the kind, not NULL. in_payload: the payload; NULL: it is binary. in_name: the parameter''s
 name for the message.
@@ -945,10 +897,9 @@ end;
 --     _queue_number, _queue_semaphores, _queue_text
 drop procedure if exists _queue_push_options;
 --;
-create procedure _queue_push_options(in in_options longtext character set utf8mb4, in in_now bigint,
-    out out_scheduled_at bigint, out out_priority smallint, out out_headers longtext character set utf8mb4,
-    out out_attempts int, out out_max_attempts int, out out_on_duplicate varchar(20) character set utf8mb4,
-    out out_route longtext character set utf8mb4, out out_order varchar(200) character set utf8mb4 collate /*!80017 utf8mb4_0900_bin *//*M!100600 utf8mb4_nopad_bin */,
+create procedure _queue_push_options(in in_options longtext character set utf8mb4, in in_now bigint, out out_scheduled_at bigint,
+    out out_priority smallint, out out_headers longtext character set utf8mb4, out out_attempts int, out out_max_attempts int,
+    out out_on_duplicate varchar(20) character set utf8mb4, out out_route longtext character set utf8mb4, out out_order varchar(200) character set utf8mb4 collate /*!80017 utf8mb4_0900_bin *//*M!100600 utf8mb4_nopad_bin */,
     out out_semaphores longtext character set utf8mb4)
     comment 'The options of a push, checked.
 in_options: see queue_push; NULL for the defaults. in_now: the time of the call.
@@ -1024,19 +975,17 @@ begin
     end if;
 end;
 --;
--- calls: _queue_check_key, _queue_check_payload, _queue_fail, _queue_merge_options, _queue_push_options
+-- calls: _queue_check_name, _queue_check_payload, _queue_fail, _queue_merge_options, _queue_push_options
 drop procedure if exists _queue_message;
 --;
-create procedure _queue_message(in in_message longtext character set utf8mb4, in in_number bigint,
-    in in_defaults longtext character set utf8mb4, in in_now bigint, out out_key text character set utf8mb4 collate /*!80017 utf8mb4_0900_bin *//*M!100600 utf8mb4_nopad_bin */,
-    out out_payload longtext character set utf8mb4, out out_scheduled_at bigint, out out_priority smallint,
-    out out_headers longtext character set utf8mb4, out out_attempts int, out out_max_attempts int,
-    out out_on_duplicate varchar(20) character set utf8mb4, out out_route longtext character set utf8mb4,
-    out out_order varchar(200) character set utf8mb4 collate /*!80017 utf8mb4_0900_bin *//*M!100600 utf8mb4_nopad_bin */, out out_semaphores longtext character set utf8mb4)
+create procedure _queue_message(in in_message longtext character set utf8mb4, in in_number bigint, in in_defaults longtext character set utf8mb4, in in_now bigint,
+    out out_key text character set utf8mb4 collate /*!80017 utf8mb4_0900_bin *//*M!100600 utf8mb4_nopad_bin */, out out_payload longtext character set utf8mb4, out out_scheduled_at bigint, out out_priority smallint,
+    out out_headers longtext character set utf8mb4, out out_attempts int, out out_max_attempts int, out out_on_duplicate varchar(20) character set utf8mb4,
+    out out_route longtext character set utf8mb4, out out_order varchar(200) character set utf8mb4 collate /*!80017 utf8mb4_0900_bin *//*M!100600 utf8mb4_nopad_bin */, out out_semaphores longtext character set utf8mb4)
     comment 'One message of a batch, checked.
 in_message: {key, payload, and push options}. in_number: its place, from 1. in_defaults: the options of the batch; those
 of the message win. in_now: the time of the call.
-Result: its key, see _queue_add_keys, and each option, or its default.
+Result: its key, and each option, or its default.
 Errors: PQ001, PQ002, PQ003, naming the place as messages[0], messages[1], ….
 out_key, out_payload, …: the result, with the payload.'
 begin
@@ -1050,7 +999,7 @@ begin
             'must be a string');
     end if;
     set out_key = left(json_unquote(json_extract(in_message, '$.key')), 201);
-    call _queue_check_key(out_key, concat(v_place, '.key'));
+    call _queue_check_name(out_key, 200, concat(v_place, '.key'));
     set out_payload = coalesce(json_extract(in_message, '$.payload'), 'null');
     call _queue_check_payload(out_payload, concat(v_place, '.payload'));
     set v_own = json_remove(in_message, '$.key', '$.payload');
@@ -1080,39 +1029,13 @@ begin
         concat(elt(1 + ascii(v_random) % 4, '8', '9', 'a', 'b'), substr(v_random, 2, 3)), substr(v_random, 5, 12)));
 end;
 --;
--- calls: _queue_key
-drop procedure if exists _queue_add_keys;
---;
-create procedure _queue_add_keys(inout out_messages longtext character set utf8mb4, in in_now bigint)
-    comment 'A key for each message of a batch that came without, one behind another in the order of the batch.
-out_messages: those of queue_push_many, an array. in_now: the time of the call.
-Result: the messages; what is no object is left as it is.
-Where the idea comes from: RFC 9562, section 6.2, method 2.
-differs: the result is out_messages, which is the messages before, too.'
-begin
-    declare v_key text character set utf8mb4 collate /*!80017 utf8mb4_0900_bin *//*M!100600 utf8mb4_nopad_bin */;
-    declare v_first bigint;
-    call _queue_key(in_now, v_key);
-    set v_first = conv(right(v_key, 12), 16, 10);
-    /*M!100600 set statement group_concat_max_len = 1000000000 for */ select json_arrayagg(if(json_type(m.message) = 'OBJECT' and coalesce(json_type(json_extract(m.message, '$.key')),
-        'NULL') = 'NULL', json_set(m.message, '$.key', m.p_key), json_extract(m.message, '$')))
-    into out_messages
-    from (
-        select j.message, concat(left(v_key, 24), lpad(lower(hex((v_first + j.place) % 281474976710656)), 12, '0'))
-            as p_key
-        from json_table(out_messages, '$[*]' columns (place for ordinality, message json path '$')) j
-        limit 1000000000) m;
-end;
---;
 -- calls: _queue_index, _queue_line_up
 -- changes: delayed_queue
 drop procedure if exists _queue_put_onto;
 --;
-create procedure _queue_put_onto(in in_kind text character set utf8mb4 collate /*!80017 utf8mb4_0900_bin *//*M!100600 utf8mb4_nopad_bin */, in in_key text character set utf8mb4 collate /*!80017 utf8mb4_0900_bin *//*M!100600 utf8mb4_nopad_bin */,
-    in in_payload longtext character set utf8mb4, in in_payload_bytes longblob,
-    in in_headers longtext character set utf8mb4, in in_now bigint, in in_scheduled_at bigint,
-    in in_on_duplicate varchar(20) character set utf8mb4, out out_entry bigint,
-    out out_outcome varchar(10) character set utf8mb4)
+create procedure _queue_put_onto(in in_kind text character set utf8mb4 collate /*!80017 utf8mb4_0900_bin *//*M!100600 utf8mb4_nopad_bin */, in in_key text character set utf8mb4 collate /*!80017 utf8mb4_0900_bin *//*M!100600 utf8mb4_nopad_bin */, in in_payload longtext character set utf8mb4,
+    in in_payload_bytes longblob, in in_headers longtext character set utf8mb4, in in_now bigint, in in_scheduled_at bigint,
+    in in_on_duplicate varchar(20) character set utf8mb4, out out_entry bigint, out out_outcome varchar(10) character set utf8mb4)
     comment 'A push onto a key that is taken.
 in_on_duplicate: replace (content and time), keep_time (content only) or push_back (time only); content is the payload
 with its headers. The other parameters are as in _queue_put.
@@ -1189,12 +1112,11 @@ end;
 drop procedure if exists _queue_put;
 --;
 create procedure _queue_put(inout out_entry bigint, in in_kind text character set utf8mb4 collate /*!80017 utf8mb4_0900_bin *//*M!100600 utf8mb4_nopad_bin */, in in_key text character set utf8mb4 collate /*!80017 utf8mb4_0900_bin *//*M!100600 utf8mb4_nopad_bin */,
-    in in_payload longtext character set utf8mb4, in in_payload_bytes longblob,
-    in in_headers longtext character set utf8mb4, in in_priority smallint, in in_now bigint, in in_scheduled_at bigint,
-    in in_attempts int, in in_max_attempts int, in in_on_duplicate varchar(20) character set utf8mb4,
-    in in_since bigint, in in_route longtext character set utf8mb4, in in_group varchar(100) character set utf8mb4 collate /*!80017 utf8mb4_0900_bin *//*M!100600 utf8mb4_nopad_bin */,
-    in in_member bigint, in in_order varchar(200) character set utf8mb4 collate /*!80017 utf8mb4_0900_bin *//*M!100600 utf8mb4_nopad_bin */, in in_semaphores longtext character set utf8mb4,
-    out out_scheduled_at bigint, out out_outcome varchar(10) character set utf8mb4)
+    in in_payload longtext character set utf8mb4, in in_payload_bytes longblob, in in_headers longtext character set utf8mb4, in in_priority smallint,
+    in in_now bigint, in in_scheduled_at bigint, in in_attempts int, in in_max_attempts int,
+    in in_on_duplicate varchar(20) character set utf8mb4, in in_since bigint, in in_route longtext character set utf8mb4, in in_group varchar(100) character set utf8mb4 collate /*!80017 utf8mb4_0900_bin *//*M!100600 utf8mb4_nopad_bin */,
+    in in_member bigint, in in_order varchar(200) character set utf8mb4 collate /*!80017 utf8mb4_0900_bin *//*M!100600 utf8mb4_nopad_bin */, in in_semaphores longtext character set utf8mb4, out out_scheduled_at bigint,
+    out out_outcome varchar(10) character set utf8mb4)
     comment 'Puts one message into a kind, whose columns are checked already: into the index of filters, the lines of
 its semaphores and its order key, its group and the log too.
 in_on_duplicate: what to do where the key is taken. in_since: a key that has ended later than that, a time in
@@ -1307,13 +1229,12 @@ begin
     end if;
 end;
 --;
--- calls: _queue_check_fit, _queue_check_key, _queue_check_kind, _queue_check_roles, _queue_fail, _queue_key,
---     _queue_push_options, _queue_put, queue_now
+-- calls: _queue_check_fit, _queue_check_name, _queue_check_roles, _queue_fail, _queue_key, _queue_push_options,
+--     _queue_put, queue_now
 drop procedure if exists _queue_push;
 --;
-create procedure _queue_push(in in_kind text character set utf8mb4 collate /*!80017 utf8mb4_0900_bin *//*M!100600 utf8mb4_nopad_bin */, in in_key text character set utf8mb4 collate /*!80017 utf8mb4_0900_bin *//*M!100600 utf8mb4_nopad_bin */,
-    in in_payload longtext character set utf8mb4, in in_payload_bytes longblob,
-    in in_options longtext character set utf8mb4, out out_key text character set utf8mb4 collate /*!80017 utf8mb4_0900_bin *//*M!100600 utf8mb4_nopad_bin */, out out_scheduled_at bigint,
+create procedure _queue_push(in in_kind text character set utf8mb4 collate /*!80017 utf8mb4_0900_bin *//*M!100600 utf8mb4_nopad_bin */, in in_key text character set utf8mb4 collate /*!80017 utf8mb4_0900_bin *//*M!100600 utf8mb4_nopad_bin */, in in_payload longtext character set utf8mb4,
+    in in_payload_bytes longblob, in in_options longtext character set utf8mb4, out out_key text character set utf8mb4 collate /*!80017 utf8mb4_0900_bin *//*M!100600 utf8mb4_nopad_bin */, out out_scheduled_at bigint,
     out out_outcome varchar(10) character set utf8mb4)
     comment 'Puts one message, whose payload is checked already but for payload_shape: queue_push and queue_push_bytes.
 in_payload, in_payload_bytes: one of the two; neither: a payload of JSON null. The other parameters, the result, the
@@ -1330,12 +1251,12 @@ push: begin
     declare continue handler for not found begin end;
     call queue_now(v_now);
     set in_payload = coalesce(in_payload, if(in_payload_bytes is null, 'null', null));
-    call _queue_check_kind(in_kind, 95, 'kind');
+    call _queue_check_name(in_kind, 95, 'kind');
     set out_key = in_key;
     if in_key is null then
         call _queue_key(v_now, out_key);
     end if;
-    call _queue_check_key(out_key, 'key');
+    call _queue_check_name(out_key, 200, 'key');
     select k.payload_shape, v_now - nullif(k.dedup_seconds, 0) * 1000000, k.draining, k.roles is not null
     into v_shape, v_since, v_draining, v_restricted
     from queue_kind k where k.p_kind = in_kind;
@@ -1358,11 +1279,10 @@ end;
 -- changes: delayed_queue
 drop procedure if exists _queue_push_plain;
 --;
-create procedure _queue_push_plain(in in_kind text character set utf8mb4 collate /*!80017 utf8mb4_0900_bin *//*M!100600 utf8mb4_nopad_bin */, in in_messages longtext character set utf8mb4,
-    in in_now bigint, in in_scheduled_at bigint, in in_priority smallint, in in_headers longtext character set utf8mb4,
-    in in_attempts int, in in_max_attempts int, in in_since bigint, in in_route longtext character set utf8mb4,
-    in in_order varchar(200) character set utf8mb4 collate /*!80017 utf8mb4_0900_bin *//*M!100600 utf8mb4_nopad_bin */, in in_semaphores longtext character set utf8mb4,
-    out out_follows boolean, out out_entries longtext character set ascii,
+create procedure _queue_push_plain(in in_kind text character set utf8mb4 collate /*!80017 utf8mb4_0900_bin *//*M!100600 utf8mb4_nopad_bin */, in in_messages longtext character set utf8mb4, in in_now bigint,
+    in in_scheduled_at bigint, in in_priority smallint, in in_headers longtext character set utf8mb4, in in_attempts int,
+    in in_max_attempts int, in in_since bigint, in in_route longtext character set utf8mb4, in in_order varchar(200) character set utf8mb4 collate /*!80017 utf8mb4_0900_bin *//*M!100600 utf8mb4_nopad_bin */,
+    in in_semaphores longtext character set utf8mb4, out out_follows boolean, out out_entries longtext character set ascii,
     out out_outcomes longtext character set ascii)
     comment 'queue_push_many for messages that are a key and a payload each, perhaps with a time, a priority, headers,
 attempts, a group and an order key or a semaphore of their own, in a few statements for all of them; taken keys are left
@@ -1458,8 +1378,7 @@ begin
         order by r.p_key, r.place
         on duplicate key update entry = delayed_queue.entry;
         if in_since is not null then -- what was held until just now, as in _queue_put
-            /*M!100600 set statement sql_safe_updates = 0 for */ delete q from json_table(v_list, '$[*]' columns (entry bigint path '$')) j
-                straight_join delayed_queue q force index (primary) on q.entry = j.entry
+            /*M!100600 set statement sql_safe_updates = 0 for */ delete q from json_table(v_list, '$[*]' columns (entry bigint path '$')) j straight_join delayed_queue q force index (primary) on q.entry = j.entry
                 straight_join queue_dedup d force index (primary) on d.p_kind = in_kind and d.p_key = q.p_key
             where d.ended_at > in_since;
         end if;
@@ -1485,8 +1404,7 @@ end;
 -- calls: _queue_lock
 drop procedure if exists _queue_lock_keys;
 --;
-create procedure _queue_lock_keys(in in_kind text character set utf8mb4 collate /*!80017 utf8mb4_0900_bin *//*M!100600 utf8mb4_nopad_bin */, in in_messages longtext character set utf8mb4,
-    out out_last bigint)
+create procedure _queue_lock_keys(in in_kind text character set utf8mb4 collate /*!80017 utf8mb4_0900_bin *//*M!100600 utf8mb4_nopad_bin */, in in_messages longtext character set utf8mb4, out out_last bigint)
     comment 'Locks the messages of a kind whose keys a batch has, before any of them changes.
 in_kind: the kind. in_messages: those of queue_push_many, an array.
 Result: the last of their entries; 0: there are none.
@@ -1503,9 +1421,9 @@ end;
 -- calls: _queue_epoch, _queue_lock_keys, _queue_message, _queue_push_options, _queue_put
 drop procedure if exists _queue_push_each;
 --;
-create procedure _queue_push_each(in in_kind text character set utf8mb4 collate /*!80017 utf8mb4_0900_bin *//*M!100600 utf8mb4_nopad_bin */, in in_messages longtext character set utf8mb4,
-    in in_options longtext character set utf8mb4, in in_now bigint, in in_since bigint, in in_locked bigint,
-    inout out_entries longtext character set ascii, inout out_outcomes longtext character set ascii)
+create procedure _queue_push_each(in in_kind text character set utf8mb4 collate /*!80017 utf8mb4_0900_bin *//*M!100600 utf8mb4_nopad_bin */, in in_messages longtext character set utf8mb4, in in_options longtext character set utf8mb4,
+    in in_now bigint, in in_since bigint, in in_locked bigint, inout out_entries longtext character set ascii,
+    inout out_outcomes longtext character set ascii)
     comment 'Puts messages of a batch in one by one, in the order of their keys.
 in_since: see _queue_put. in_locked: the last entry of those that are locked, see _queue_lock_keys; NULL: none changes.
 out_entries: see _queue_push_plain; those of messages that change, too. out_outcomes: before the call, a letter a
@@ -1513,16 +1431,15 @@ message, and those that are i are put in; NULL: all of them. The other parameter
 are those of _queue_push_batch.
 differs: on PostgreSQL it is a part of _queue_push_batch.'
 begin
-    declare v_shift, v_at, v_default_at, v_put_at, v_entry, v_new bigint;
-    declare v_plain boolean default false;
+    declare v_shift, v_at, v_put_at, v_entry, v_new bigint;
+    declare v_plain, v_as_all boolean default false;
     declare v_deep boolean default json_depth(in_messages) > 33;
     declare v_key, v_before text character set utf8mb4 collate /*!80017 utf8mb4_0900_bin *//*M!100600 utf8mb4_nopad_bin */;
-    declare v_message, v_payload, v_headers, v_default_headers, v_route, v_default_route, v_semaphores,
-        v_default_semaphores longtext character set utf8mb4;
-    declare v_priority, v_default_priority smallint;
-    declare v_order, v_default_order varchar(200) character set utf8mb4 collate /*!80017 utf8mb4_0900_bin *//*M!100600 utf8mb4_nopad_bin */;
-    declare v_place, v_attempts, v_default_attempts, v_max_attempts, v_default_max_attempts int;
-    declare v_on_duplicate, v_default_on_duplicate varchar(20) character set utf8mb4;
+    declare v_message, v_payload, v_headers, v_route, v_semaphores longtext character set utf8mb4;
+    declare v_priority smallint;
+    declare v_order varchar(200) character set utf8mb4 collate /*!80017 utf8mb4_0900_bin *//*M!100600 utf8mb4_nopad_bin */;
+    declare v_place, v_attempts, v_max_attempts int;
+    declare v_on_duplicate varchar(20) character set utf8mb4;
     declare v_outcome varchar(10) character set utf8mb4;
     declare c cursor for
         -- most messages are a key and a payload: those are checked here, all others one by one
@@ -1536,30 +1453,26 @@ begin
                 columns (place for ordinality, p_key varchar(201) character set utf8mb4 collate /*!80017 utf8mb4_0900_bin *//*M!100600 utf8mb4_nopad_bin */ path '$.key')) k
             limit 1000000000) r
             -- apart, so that what is sorted is small
-            straight_join (select j.place, j.message from json_table(in_messages, '$[*]' columns (place for ordinality,
-                message json path '$')) j limit 1000000000) m on m.place = r.place
+            straight_join (
+                select j.place, j.message from json_table(in_messages, '$[*]' columns (place for ordinality, message json path '$')) j
+                limit 1000000000) m on m.place = r.place
         where substr(out_outcomes, r.place, 1) = 'i'
         order by r.p_key, r.place;
     declare continue handler for not found begin end;
-    call _queue_push_options(in_options, in_now, v_default_at, v_default_priority, v_default_headers,
-        v_default_attempts, v_default_max_attempts, v_default_on_duplicate, v_default_route, v_default_order,
-        v_default_semaphores);
     set out_outcomes = coalesce(out_outcomes, repeat('i', json_length(in_messages))),
         out_entries = coalesce(out_entries, repeat('0', 19 * json_length(in_messages)));
     call _queue_epoch(v_shift);
     open c; begin declare v_over boolean default false; each_c: loop
     begin declare continue handler for not found set v_over = true; fetch c into v_place, v_new, v_message, v_payload, v_key, v_plain; end;
     if v_over then leave each_c; end if;
-        if v_plain then
-            set v_at = v_default_at, v_priority = v_default_priority, v_headers = v_default_headers,
-                v_attempts = v_default_attempts, v_max_attempts = v_default_max_attempts,
-                v_on_duplicate = v_default_on_duplicate, v_route = v_default_route, v_order = v_default_order,
-                v_semaphores = v_default_semaphores;
-        else
+        if not v_plain then
             call _queue_message(v_message, v_place, in_options, in_now, v_key, v_payload, v_at, v_priority,
                 v_headers, v_attempts, v_max_attempts, v_on_duplicate, v_route, v_order, v_semaphores);
+        elseif not v_as_all then -- once, where one after another has no options of its own
+            call _queue_push_options(in_options, in_now, v_at, v_priority, v_headers, v_attempts, v_max_attempts,
+                v_on_duplicate, v_route, v_order, v_semaphores);
         end if;
-        set v_entry = null;
+        set v_as_all = v_plain, v_entry = null;
         if v_on_duplicate <> 'ignore' and not v_key <=> v_before then
             select max(q.entry) into v_entry from delayed_queue q where q.p_kind = in_kind and q.p_key = v_key;
         end if;
@@ -1581,8 +1494,8 @@ end;
 --     _queue_line_up, _queue_lock_keys, _queue_log_entries, _queue_push_each, _queue_push_options, _queue_push_plain
 drop procedure if exists _queue_push_batch;
 --;
-create procedure _queue_push_batch(in in_kind text character set utf8mb4 collate /*!80017 utf8mb4_0900_bin *//*M!100600 utf8mb4_nopad_bin */, in in_messages longtext character set utf8mb4,
-    in in_options longtext character set utf8mb4, in in_now bigint, out out_outcomes longtext character set ascii)
+create procedure _queue_push_batch(in in_kind text character set utf8mb4 collate /*!80017 utf8mb4_0900_bin *//*M!100600 utf8mb4_nopad_bin */, in in_messages longtext character set utf8mb4, in in_options longtext character set utf8mb4,
+    in in_now bigint, out out_outcomes longtext character set ascii)
     comment 'queue_push_many without its transaction: by _queue_push_plain; what that leaves, and what changes a
 message that is there, by _queue_push_each; then what follows for all of them.
 in_kind, in_messages, in_options, the errors and the locks: those of queue_push_many; the name of the kind is checked,
@@ -1672,8 +1585,8 @@ end;
 -- calls: _queue_check_payload, _queue_push
 drop procedure if exists queue_push;
 --;
-create procedure queue_push(in in_kind text character set utf8mb4 collate /*!80017 utf8mb4_0900_bin *//*M!100600 utf8mb4_nopad_bin */, in in_key text character set utf8mb4 collate /*!80017 utf8mb4_0900_bin *//*M!100600 utf8mb4_nopad_bin */,
-    in in_payload longtext character set utf8mb4, in in_options longtext character set utf8mb4)
+create procedure queue_push(in in_kind text character set utf8mb4 collate /*!80017 utf8mb4_0900_bin *//*M!100600 utf8mb4_nopad_bin */, in in_key text character set utf8mb4 collate /*!80017 utf8mb4_0900_bin *//*M!100600 utf8mb4_nopad_bin */, in in_payload longtext character set utf8mb4,
+    in in_options longtext character set utf8mb4)
     comment 'Puts one message into a kind.
 in_kind: the kind, 1 to 95 characters.
 in_key: the key, 1 to 200 characters; NULL: a time-ordered UUID. While the kind holds a message of that key, a second
@@ -1756,11 +1669,10 @@ begin
     select in_kind as p_kind, v_key as p_key, v_scheduled_at as scheduled_at, v_outcome as outcome;
 end;
 --;
--- calls: _queue_add_keys, _queue_check_json, _queue_check_kind, _queue_fail, _queue_push_batch, queue_now
+-- calls: _queue_check_json, _queue_check_name, _queue_fail, _queue_key, _queue_push_batch, queue_now
 drop procedure if exists queue_push_many;
 --;
-create procedure queue_push_many(in in_kind text character set utf8mb4 collate /*!80017 utf8mb4_0900_bin *//*M!100600 utf8mb4_nopad_bin */, in in_messages longtext character set utf8mb4,
-    in in_options longtext character set utf8mb4)
+create procedure queue_push_many(in in_kind text character set utf8mb4 collate /*!80017 utf8mb4_0900_bin *//*M!100600 utf8mb4_nopad_bin */, in in_messages longtext character set utf8mb4, in in_options longtext character set utf8mb4)
     comment 'Puts many messages into a kind: all or, with an error, none.
 in_kind: the kind, 1 to 95 characters. in_messages: a JSON array of objects {key, payload, and push options}, see
 queue_push; without a key each gets a time-ordered UUID; NULL: none. Duplicates inside the batch are treated as if
@@ -1770,18 +1682,20 @@ Errors: PQ007 for a kind that is for others. PQ001, PQ002, PQ003, naming the mes
 PQ004 while the kind is drained, and for a group that has finished.
 Locks: none, or with on_duplicate the messages whose keys are taken, in the order of their entries (where one turns up
 out of order, the call undoes what it did and begins again); what others are putting in is waited for in the order of
-the keys, so that overlapping batches don''t deadlock.'
+the keys, so that overlapping batches don''t deadlock.
+Where the idea comes from: for the keys, RFC 9562, section 6.2, method 2.'
 begin
     declare v_outcomes longtext character set ascii;
     begin declare v_own boolean; declare v_tries int default 0; again: loop begin
-        declare v_now bigint;
+        declare v_now, v_first bigint;
         declare v_keys longtext character set utf8mb4;
+        declare v_key text character set utf8mb4 collate /*!80017 utf8mb4_0900_bin *//*M!100600 utf8mb4_nopad_bin */;
         declare exit handler for 1213, 1020, 1467 call _queue_retry(v_own, v_tries);
         declare exit handler for sqlexception begin call _queue_undo(v_own); resignal; end;
         call _queue_begin(v_own);
         set v_outcomes = null;
         call queue_now(v_now);
-        call _queue_check_kind(in_kind, 95, 'kind');
+        call _queue_check_name(in_kind, 95, 'kind');
         if in_messages is null or length(in_messages) < 99 and in_messages regexp '^[[:space:]]*null[[:space:]]*$' then
             set in_messages = '[]';
         end if;
@@ -1792,7 +1706,16 @@ begin
         end if;
         set v_keys = json_extract(in_messages, '$[*].key');
         if coalesce(json_length(v_keys), 0) < json_length(in_messages) or locate('null', v_keys) > 0 then
-            call _queue_add_keys(in_messages, v_now);
+            call _queue_key(v_now, v_key); -- a key each, one behind another in the order of the batch
+            set v_first = conv(right(v_key, 12), 16, 10);
+            /*M!100600 set statement group_concat_max_len = 1000000000 for */ select json_arrayagg(if(json_type(m.message) = 'OBJECT' and coalesce(json_type(json_extract(m.message,
+                '$.key')), 'NULL') = 'NULL', json_set(m.message, '$.key', m.p_key), json_extract(m.message, '$')))
+            into in_messages
+            from (
+                select j.message, concat(left(v_key, 24),
+                    lpad(lower(hex((v_first + j.place) % 281474976710656)), 12, '0')) as p_key
+                from json_table(in_messages, '$[*]' columns (place for ordinality, message json path '$')) j
+                limit 1000000000) m;
         end if;
         call _queue_push_batch(in_kind, in_messages, in_options, v_now, v_outcomes);
         call _queue_commit(v_own);
@@ -1808,9 +1731,8 @@ end;
 -- calls: _queue_check_payload, _queue_permits_end, _queue_push
 drop procedure if exists queue_push_into;
 --;
-create procedure queue_push_into(in in_kind text character set utf8mb4 collate /*!80017 utf8mb4_0900_bin *//*M!100600 utf8mb4_nopad_bin */, in in_key text character set utf8mb4 collate /*!80017 utf8mb4_0900_bin *//*M!100600 utf8mb4_nopad_bin */,
-    in in_payload longtext character set utf8mb4, in in_options longtext character set utf8mb4,
-    out out_outcome varchar(10) character set utf8mb4)
+create procedure queue_push_into(in in_kind text character set utf8mb4 collate /*!80017 utf8mb4_0900_bin *//*M!100600 utf8mb4_nopad_bin */, in in_key text character set utf8mb4 collate /*!80017 utf8mb4_0900_bin *//*M!100600 utf8mb4_nopad_bin */, in in_payload longtext character set utf8mb4,
+    in in_options longtext character set utf8mb4, out out_outcome varchar(10) character set utf8mb4)
     comment 'Puts one message into a kind: the form that a trigger or a function may CALL, since it answers no rows and
 neither begins nor ends a transaction. It rides in the transaction of the statement that the trigger is for.
 in_kind, in_key, in_payload, in_options, the errors and the locks: those of queue_push. out_outcome: created, ignored,
@@ -1851,8 +1773,7 @@ begin
         order by c.priority desc, c.due_at, c.entry limit v_most) b;
     /*M!100600 set statement group_concat_max_len = 1000000000 for */ select json_arrayagg(l.entry), min(greatest(l.due_at, in_floor)) into v_entries, out_first
     from (
-        select q.entry, q.due_at from json_table(coalesce(v_entries, '[]'), '$[*]' columns (entry bigint path '$')) j
-            straight_join delayed_queue q force index (primary) on q.entry = j.entry
+        select q.entry, q.due_at from json_table(coalesce(v_entries, '[]'), '$[*]' columns (entry bigint path '$')) j straight_join delayed_queue q force index (primary) on q.entry = j.entry
         where q.p_kind = in_kind and q.due_at <= in_high for update /*!80000 of q */ skip locked) l;
     if v_entries is null then -- another transaction has all of these: the first of the others
         /*M!100600 set statement group_concat_max_len = 1000000000 for */ select json_arrayagg(c.entry) into v_entries
@@ -1861,14 +1782,11 @@ begin
             where d.p_kind = in_kind and d.due_at between in_low and in_high order by d.due_at limit 1000) c;
         /*M!100600 set statement group_concat_max_len = 1000000000 for */ select json_arrayagg(l.entry), min(greatest(l.due_at, in_floor)) into v_entries, out_first
         from (
-            select q.entry, q.due_at
-                from json_table(coalesce(v_entries, '[]'), '$[*]' columns (entry bigint path '$')) j
-                straight_join delayed_queue q force index (primary) on q.entry = j.entry
+            select q.entry, q.due_at from json_table(coalesce(v_entries, '[]'), '$[*]' columns (entry bigint path '$')) j straight_join delayed_queue q force index (primary) on q.entry = j.entry
             where q.p_kind = in_kind and q.due_at <= in_high limit v_most for update /*!80000 of q */ skip locked) l;
     end if;
     if v_entries is not null then
-        /*M!100600 set statement sql_safe_updates = 0 for */ update json_table(v_entries, '$[*]' columns (place for ordinality, entry bigint path '$')) j
-            straight_join delayed_queue q force index (primary) on q.entry = j.entry
+        /*M!100600 set statement sql_safe_updates = 0 for */ update json_table(v_entries, '$[*]' columns (place for ordinality, entry bigint path '$')) j straight_join delayed_queue q force index (primary) on q.entry = j.entry
         set q.ready_rank = -q.priority, q.ready_at = greatest(q.due_at, in_floor + j.place), q.due_at = null;
     end if;
 end;
@@ -1876,8 +1794,8 @@ end;
 drop procedure if exists _queue_scan;
 --;
 create procedure _queue_scan(in in_kind text character set utf8mb4 collate /*!80017 utf8mb4_0900_bin *//*M!100600 utf8mb4_nopad_bin */, in in_rank int, in in_from bigint, in in_now bigint,
-    in in_max int, in in_most int, out out_entries longtext character set utf8mb4, out out_number int,
-    out out_expired int, out out_ends int, out out_last bigint)
+    in in_max int, in in_most int, out out_entries longtext character set utf8mb4, out out_number int, out out_expired int, out out_ends int,
+    out out_last bigint)
     comment 'The next messages of the ready line, locked.
 in_kind: the kind. in_rank: of one rank, a priority negated; NULL: of all, from the start. in_from: from which place on,
 a time in microseconds. in_now: the time of the call. in_max: how many. in_most: how many deliveries a message of the
@@ -2035,9 +1953,8 @@ end;
 -- calls: _queue_bury, _queue_end, _queue_misfit
 drop procedure if exists _queue_end_undeliverable;
 --;
-create procedure _queue_end_undeliverable(in in_entries longtext character set utf8mb4,
-    in in_shape longtext character set utf8mb4, in in_most int, in in_now bigint, out out_ended int,
-    out out_expired int)
+create procedure _queue_end_undeliverable(in in_entries longtext character set utf8mb4, in in_shape longtext character set utf8mb4, in in_most int,
+    in in_now bigint, out out_ended int, out out_expired int)
     comment 'Ends what was taken and can''t be delivered: where something newer was pushed while it was held, that is
 put in; where it was the last delivery the message may have, or its payload is not of its kind, it becomes a dead
 letter.
@@ -2052,9 +1969,7 @@ begin
     declare c cursor for -- dead letters are put in in the order of their keys, as everywhere
         select q.entry, q.pending is not null, q.attempts >= coalesce(q.max_attempts, in_most),
             q.reserved_at is not null
-        from json_table(in_entries, '$[*]' columns (entry bigint path '$')) j
-            straight_join delayed_queue q force index (primary) on q.entry = j.entry
-        order by q.p_key, q.p_kind for update /*!80000 of q */;
+        from json_table(in_entries, '$[*]' columns (entry bigint path '$')) j straight_join delayed_queue q force index (primary) on q.entry = j.entry order by q.p_key, q.p_kind for update /*!80000 of q */;
     set out_ended = 0, out_expired = 0;
     open c; begin declare v_over boolean default false; each_c: loop
     begin declare continue handler for not found set v_over = true; fetch c into v_entry, v_pending, v_last, v_held; end;
@@ -2076,15 +1991,14 @@ begin
     end loop; end; close c;
 end;
 --;
--- calls: _queue_admit, _queue_admitted, _queue_check_count, _queue_check_key, _queue_check_kind,
---     _queue_check_options, _queue_check_roles, _queue_defaults, _queue_groups_due, _queue_number, _queue_random,
---     _queue_take_deliverable, _queue_take_with_permits, _queue_upkeep, _queue_use, _queue_where
+-- calls: _queue_admit, _queue_admitted, _queue_check_count, _queue_check_name, _queue_check_options,
+--     _queue_check_roles, _queue_defaults, _queue_end_undeliverable, _queue_groups_due, _queue_number, _queue_random,
+--     _queue_take, _queue_take_where, _queue_take_with_permits, _queue_upkeep, _queue_use, _queue_where
 -- changes: delayed_queue, queue_count
 drop procedure if exists _queue_deliver;
 --;
-create procedure _queue_deliver(in in_kind text character set utf8mb4 collate /*!80017 utf8mb4_0900_bin *//*M!100600 utf8mb4_nopad_bin */, in in_worker text character set utf8mb4 collate /*!80017 utf8mb4_0900_bin *//*M!100600 utf8mb4_nopad_bin */,
-    in in_max_messages int, in in_options longtext character set utf8mb4, in in_popped boolean, in in_now bigint,
-    out out_entry bigint, out out_entries longtext character set utf8mb4,
+create procedure _queue_deliver(in in_kind text character set utf8mb4 collate /*!80017 utf8mb4_0900_bin *//*M!100600 utf8mb4_nopad_bin */, in in_worker text character set utf8mb4 collate /*!80017 utf8mb4_0900_bin *//*M!100600 utf8mb4_nopad_bin */, in in_max_messages int,
+    in in_options longtext character set utf8mb4, in in_popped boolean, in in_now bigint, out out_entry bigint, out out_entries longtext character set utf8mb4,
     out out_seed varchar(64) character set ascii, out out_keeps boolean)
     comment 'The verb deliver: takes messages in the order of delivery, as many as limits and semaphores allow. A
 reserve holds them; what is popped stays locked as it is, for queue_pop to send and end.
@@ -2099,7 +2013,9 @@ inside of a procedure.'
 begin
     declare v_until, v_looked, v_tokens bigint;
     declare v_timeout, v_given decimal(30,6) default null;
-    declare v_most, v_number, v_expired, v_limit int;
+    declare v_most, v_number, v_expired, v_ends, v_gone, v_limit int;
+    declare v_ended int default 1;
+    declare v_before int default 0; -- expired holds that were ended
     declare v_none, v_rate decimal(30,6);
     declare v_slots longtext character set ascii;
     declare v_paused, v_guarded, v_restricted boolean default false;
@@ -2108,9 +2024,9 @@ begin
     declare v_worker text character set utf8mb4 collate /*!80017 utf8mb4_0900_bin *//*M!100600 utf8mb4_nopad_bin */ default coalesce(in_worker, left(concat(user(), '/', connection_id()), 200));
     declare v_max int default coalesce(in_max_messages, 1);
     declare continue handler for not found begin end;
-    call _queue_check_kind(in_kind, 100, 'kind');
+    call _queue_check_name(in_kind, 100, 'kind');
     call _queue_check_count(v_max, 'max_messages', 10000);
-    call _queue_check_key(v_worker, 'worker');
+    call _queue_check_name(v_worker, 200, 'worker');
     set out_keeps = false;
     select k.timeout_seconds, coalesce(k.max_attempts, 2147483647), k.paused, k.payload_shape, k.history_seconds > 0
         or k.dedup_seconds > 0 or k.log_seconds > 0, k.expires_seconds, k.semaphores,
@@ -2142,13 +2058,28 @@ begin
     end if;
     if not v_paused and v_max > 0 then
         call _queue_groups_due(in_now, v_looked);
+        while v_ended > 0 and not v_guarded do -- what can't be delivered is ended on the way
+            if v_where is null then
+                call _queue_take(in_kind, v_max, in_now, v_most, out_entries, v_number, v_expired, v_ends);
+            else
+                call _queue_take_where(in_kind, v_max, in_now, v_most, v_where, out_entries, v_number, v_expired,
+                    v_ends);
+            end if;
+            set v_ended = 0;
+            if v_ends > 0 then -- or the mark of the kind was lost
+                select count(q.semaphores) > 0 into v_guarded from json_table(out_entries, '$[*]' columns (entry bigint path '$')) j straight_join delayed_queue q force index (primary) on q.entry = j.entry
+                for update /*!80000 of q */; -- locked already; an old snapshot may not have it
+            end if;
+            if not v_guarded and (v_ends > 0 or v_shape is not null and out_entries is not null) then
+                call _queue_end_undeliverable(out_entries, v_shape, v_most, in_now, v_ended, v_gone);
+                set v_before = v_before + v_gone;
+            end if;
+        end while;
         if v_guarded then
             call _queue_take_with_permits(in_kind, v_max, v_most, v_shape, v_until, in_now, v_where, out_entries,
                 v_number, v_expired);
-        else
-            call _queue_take_deliverable(in_kind, v_max, v_most, v_shape, in_now, v_until, v_where, out_entries,
-                v_number, v_expired);
         end if;
+        set v_expired = v_expired + v_before;
         if out_entries is not null and not in_popped then
             set out_seed = sha2(concat(@pyqueue_seed, uuid_short()), 256);
             if v_number = 1 then -- without a set, which takes longer
@@ -2158,8 +2089,7 @@ begin
                     q.deliveries = q.deliveries + 1, q.reserved_by = v_worker, q.secret = unhex(left(out_seed, 32))
                 where q.entry = out_entry;
             else
-                /*M!100600 set statement sql_safe_updates = 0 for */ update json_table(out_entries, '$[*]' columns (entry bigint path '$')) j
-                    straight_join delayed_queue q force index (primary) on q.entry = j.entry
+                /*M!100600 set statement sql_safe_updates = 0 for */ update json_table(out_entries, '$[*]' columns (entry bigint path '$')) j straight_join delayed_queue q force index (primary) on q.entry = j.entry
                 set q.scheduled_at = v_until, q.reserved_at = in_now, q.attempts = q.attempts + 1,
                     q.deliveries = q.deliveries + 1, q.reserved_by = v_worker,
                     q.secret = unhex(left(sha2(concat(out_seed, q.entry), 256), 32));
@@ -2243,7 +2173,7 @@ begin
     end if;
     set v_until = v_now + v_timeout * 1000000;
     if v_done and v_slots > 0 then
-        -- _queue_permits_promised for one message, without a word on its row
+        -- as in _queue_permits_take for one message, without a word on its row
         update queue_semaphore_permit h set h.until = v_until where h.entry = out_entry and h.until < 0;
         set v_done = row_count() = v_slots;
         if not v_done then
@@ -2275,49 +2205,6 @@ begin
             call _queue_upkeep(in_kind, v_keeps, v_now, 40, in_worker);
         end if;
     end if;
-end;
---;
--- calls: _queue_end_undeliverable, _queue_take, _queue_take_where, _queue_take_with_permits
-drop procedure if exists _queue_take_deliverable;
---;
-create procedure _queue_take_deliverable(in in_kind text character set utf8mb4 collate /*!80017 utf8mb4_0900_bin *//*M!100600 utf8mb4_nopad_bin */, in in_max int, in in_most int,
-    in in_shape longtext character set utf8mb4, in in_now bigint, in in_until bigint,
-    in in_where longtext character set utf8mb4,
-    out out_entries longtext character set utf8mb4, out out_number int, out out_expired int)
-    comment 'The next messages of a kind that can be delivered, locked; what can''t be is ended on the way.
-in_shape: payload_shape of the kind. in_until: when the holds end. in_where: what they must match, see _queue_where;
-NULL: anything. The other parameters, the result and the locks are those of _queue_take; out_expired counts what was
-ended too.
-differs: on PostgreSQL it is a part of _queue_deliver.'
-take: begin
-    declare v_ends, v_ended, v_expired, v_more int default 0;
-    set v_ended = 1;
-    while v_ended > 0 do
-        if in_where is null then
-            call _queue_take(in_kind, in_max, in_now, in_most, out_entries, out_number, out_expired, v_ends);
-        else
-            call _queue_take_where(in_kind, in_max, in_now, in_most, in_where, out_entries, out_number, out_expired,
-                v_ends);
-        end if;
-        set v_ended = 0;
-        if v_ends > 0 or in_shape is not null and out_entries is not null then
-            if v_ends > 0 then
-                select count(q.semaphores) into v_more
-                from json_table(out_entries, '$[*]' columns (entry bigint path '$')) j
-                    straight_join delayed_queue q force index (primary) on q.entry = j.entry
-                for update /*!80000 of q */; -- locked already; an old snapshot may not have it
-                if v_more > 0 then -- the mark of the kind was lost
-                    call _queue_take_with_permits(in_kind, in_max, in_most, in_shape, in_until, in_now, in_where,
-                        out_entries, out_number, out_expired);
-                    set out_expired = out_expired + v_expired;
-                    leave take;
-                end if;
-            end if;
-            call _queue_end_undeliverable(out_entries, in_shape, in_most, in_now, v_ended, v_more);
-            set v_expired = v_expired + v_more;
-        end if;
-    end while;
-    set out_expired = out_expired + v_expired;
 end;
 --;
 -- calls: _queue_ticks
@@ -2422,8 +2309,7 @@ end;
 -- calls: _queue_begin, _queue_commit, _queue_deliver, _queue_drain_inbox, _queue_end_many, _queue_undo, queue_now
 drop procedure if exists queue_pop;
 --;
-create procedure queue_pop(in in_kind text character set utf8mb4 collate /*!80017 utf8mb4_0900_bin *//*M!100600 utf8mb4_nopad_bin */, in in_max_messages int,
-    in in_options longtext character set utf8mb4)
+create procedure queue_pop(in in_kind text character set utf8mb4 collate /*!80017 utf8mb4_0900_bin *//*M!100600 utf8mb4_nopad_bin */, in in_max_messages int, in in_options longtext character set utf8mb4)
     comment 'Takes ready messages of a kind and removes them. They are delivered at most once: there is no way back.
 in_kind: the kind.
 in_max_messages: how many at the most, 1 to 10000; NULL: 1.
@@ -2451,9 +2337,7 @@ begin
     select q.p_kind, q.p_key, q.payload, q.payload_bytes, q.headers, q.priority, q.scheduled_at,
         q.scheduled_at_initially, q.created_at, v_now as reserved_at, q.attempts + 1 as attempts, null as reserved_by,
         q.errors
-    from json_table(coalesce(v_entries, '[]'), '$[*]' columns (place for ordinality, entry bigint path '$')) j
-        straight_join delayed_queue q force index (primary) on q.entry = j.entry
-    order by j.place for update /*!80000 of q */;
+    from json_table(coalesce(v_entries, '[]'), '$[*]' columns (place for ordinality, entry bigint path '$')) j straight_join delayed_queue q force index (primary) on q.entry = j.entry order by j.place for update /*!80000 of q */;
     if v_entries is not null then
         call _queue_end_many(v_entries, v_keeps, 'popped', v_now);
     end if;
@@ -2520,13 +2404,9 @@ begin
     declare v_outcomes longtext character set ascii;
     begin declare v_own boolean; declare v_tries int default 0; again: loop begin
         declare c cursor for
-            select q.entry, r.place, q.semaphores is not null
-            from json_table(v_list, '$[*]'
-                columns (entry bigint path '$[0]', secret char(32) character set utf8mb4 path '$[1]',
-                place int path '$[2]')) r
-                straight_join delayed_queue q force index (primary) on q.entry = r.entry and q.secret = unhex(r.secret)
-                    and q.reserved_by is not null
-            order by r.entry for update /*!80000 of q */;
+            select q.entry, j.place, q.semaphores is not null
+            from json_table(v_list, '$[*]' columns (entry bigint path '$[0]', secret char(32) character set utf8mb4 path '$[1]', place int path '$[2]')) j straight_join delayed_queue q force index (primary) on q.entry = j.entry and q.secret = unhex(j.secret) where q.reserved_by is not null
+            order by j.entry for update /*!80000 of q */;
         declare exit handler for 1213, 1020, 1467 call _queue_retry(v_own, v_tries);
         declare exit handler for sqlexception begin call _queue_undo(v_own); resignal; end;
         call _queue_begin(v_own);
@@ -2552,15 +2432,13 @@ begin
         leave again;
     end; end loop; end;
     select r.receipt, case substr(v_outcomes, r.place, 1) when 'e' then 'extended' else 'lost' end as outcome
-    from json_table(in_receipts, '$[*]'
-        columns (place for ordinality, receipt varchar(60) character set utf8mb4 path '$')) r
+    from json_table(in_receipts, '$[*]' columns (place for ordinality, receipt varchar(60) character set utf8mb4 path '$')) r
     order by r.place;
 end;
 --;
 drop procedure if exists _queue_answer;
 --;
-create procedure _queue_answer(in in_entry bigint, in in_entries longtext character set utf8mb4,
-    in in_seed varchar(64) character set ascii)
+create procedure _queue_answer(in in_entry bigint, in in_entries longtext character set utf8mb4, in in_seed varchar(64) character set ascii)
     comment 'Sends what queue_reserve and queue_next answer, once that is committed.
 in_entry, in_entries, in_seed: what _queue_reserve answered.
 differs: a function of PostgreSQL answers its rows itself.'
@@ -2570,8 +2448,7 @@ begin
         select q.p_kind, q.p_key, q.payload, q.payload_bytes, q.headers, q.priority, q.scheduled_at,
             q.scheduled_at_initially, q.created_at, q.reserved_at, q.attempts, q.reserved_by,
             concat(q.entry, '-', lower(hex(q.secret))) as receipt, q.errors
-        from json_table(in_entries, '$[*]' columns (place for ordinality, entry bigint path '$')) j
-            straight_join delayed_queue q force index (primary) on q.entry = j.entry
+        from json_table(in_entries, '$[*]' columns (place for ordinality, entry bigint path '$')) j straight_join delayed_queue q force index (primary) on q.entry = j.entry
         where q.secret = unhex(left(sha2(concat(in_seed, q.entry), 256), 32))
         order by j.place;
     else -- the most frequent call, without a set
@@ -2588,8 +2465,8 @@ end;
 -- changes: queue_count
 drop procedure if exists queue_next;
 --;
-create procedure queue_next(in in_receipts longtext character set utf8mb4, in in_kind text character set utf8mb4 collate /*!80017 utf8mb4_0900_bin *//*M!100600 utf8mb4_nopad_bin */,
-    in in_worker text character set utf8mb4 collate /*!80017 utf8mb4_0900_bin *//*M!100600 utf8mb4_nopad_bin */, in in_max_messages int, in in_options longtext character set utf8mb4)
+create procedure queue_next(in in_receipts longtext character set utf8mb4, in in_kind text character set utf8mb4 collate /*!80017 utf8mb4_0900_bin *//*M!100600 utf8mb4_nopad_bin */, in in_worker text character set utf8mb4 collate /*!80017 utf8mb4_0900_bin *//*M!100600 utf8mb4_nopad_bin */,
+    in in_max_messages int, in in_options longtext character set utf8mb4)
     comment 'The loop of a consumer in one call: it acks what is done, as queue_ack_many does, and takes the next
 messages, as queue_reserve does, in one transaction. What is acked first goes on along its route, finishes its group,
 and gives its turn to who is next in the line of its order key, at its semaphores and under max_reserved. So the same
@@ -2644,8 +2521,7 @@ begin
             /*M!100600 set statement group_concat_max_len = 1000000000 for */ select group_concat(l.receipt order by l.place separator ', ') into v_names
             from (
                 select r.place, r.receipt
-                from json_table(in_receipts, '$[*]'
-                    columns (place for ordinality, receipt varchar(60) character set utf8mb4 path '$')) r
+                from json_table(in_receipts, '$[*]' columns (place for ordinality, receipt varchar(60) character set utf8mb4 path '$')) r
                 where substr(v_outcomes, r.place, 1) = 'l' order by r.place limit 5) l; -- an error has no room for more
             call _queue_fail('PQ006', 'receipts', v_names, 'lost, so nothing was done');
         end if;
@@ -2668,9 +2544,8 @@ drop procedure if exists _queue_forget_cursors;
 --;
 create procedure _queue_forget_cursors(in in_kind text character set utf8mb4 collate /*!80017 utf8mb4_0900_bin *//*M!100600 utf8mb4_nopad_bin */, in in_before bigint unsigned)
     comment 'Removes shared cursors that nobody needs any longer.
-in_kind: the kind. in_before: those with a smaller number.
-Locks: their rows; what others have locked is left.
-differs: NULL for in_before: all.'
+in_kind: the kind. in_before: those with a smaller number; NULL: all.
+Locks: their rows; what others have locked is left.'
 begin
     declare v_ids longtext character set utf8mb4;
     /*M!100600 set statement group_concat_max_len = 1000000000 for */ select json_arrayagg(c.id) into v_ids
@@ -2715,8 +2590,8 @@ end;
 drop procedure if exists _queue_keep_cursor;
 --;
 create procedure _queue_keep_cursor(in in_kind text character set utf8mb4 collate /*!80017 utf8mb4_0900_bin *//*M!100600 utf8mb4_nopad_bin */, in in_path varchar(1200) character set ascii,
-    in in_cursor longtext character set utf8mb4, in in_from varchar(6) character set ascii, in in_start bigint,
-    in in_took bigint, in in_max int, in in_entries longtext character set utf8mb4, in in_now bigint)
+    in in_cursor longtext character set utf8mb4, in in_from varchar(6) character set ascii, in in_start bigint, in in_took bigint,
+    in in_max int, in in_entries longtext character set utf8mb4, in in_now bigint)
     comment 'Brings the cursor of a session up to date after a scan, or forgets it where a scan from the start has
 become fast again.
 in_kind: the kind. in_path: where @pyqueue_cursors has it. in_cursor: as it was, see _queue_take. in_from: where the
@@ -2733,10 +2608,7 @@ keep: begin
     declare c cursor for -- as they are now: an old snapshot may have them without a place
         select r.ready_rank, max(r.ready_at)
         from (
-            select q.ready_rank, q.ready_at
-            from json_table(coalesce(in_entries, '[]'), '$[*]' columns (entry bigint path '$')) j
-                straight_join delayed_queue q force index (primary) on q.entry = j.entry
-            for update /*!80000 of q */) r
+            select q.ready_rank, q.ready_at from json_table(coalesce(in_entries, '[]'), '$[*]' columns (entry bigint path '$')) j straight_join delayed_queue q force index (primary) on q.entry = j.entry for update /*!80000 of q */) r
         group by r.ready_rank order by r.ready_rank;
     if in_from = 'start' then
         if in_took >= if(json_length(in_cursor) > 0, 5000, 1000 + 15 * in_max)
@@ -2869,8 +2741,8 @@ end;
 -- calls: _queue_check_kinds
 drop procedure if exists _queue_wait_kinds;
 --;
-create procedure _queue_wait_kinds(in in_kinds longtext character set utf8mb4, out out_kinds longtext character set utf8mb4 collate /*!80017 utf8mb4_0900_bin *//*M!100600 utf8mb4_nopad_bin */,
-    out out_number int, out out_lock varchar(64) character set utf8mb4)
+create procedure _queue_wait_kinds(in in_kinds longtext character set utf8mb4, out out_kinds longtext character set utf8mb4 collate /*!80017 utf8mb4_0900_bin *//*M!100600 utf8mb4_nopad_bin */, out out_number int,
+    out out_lock varchar(64) character set utf8mb4)
     comment 'What a wait needs of its kinds.
 in_kinds: as queue_wait is given them. out_kinds: the kinds, each followed by the character NUL: to take JSON apart
 would cost more than to look. out_number: how many. out_lock: the name of the lock that the one has who looks for all
@@ -2886,11 +2758,8 @@ begin
         set out_kinds = concat(out_kinds, json_unquote(json_extract(v_kinds, concat('$[', v_place, ']'))),
             char(0 using utf8mb4)), v_place = v_place + 1;
     end while;
-    /*M!100600 set statement group_concat_max_len = 1000000000 for */ select json_arrayagg(k.kind) into v_sorted
-    from (
-        select distinct j.kind
-        from json_table(v_kinds, '$[*]' columns (kind varchar(100) character set utf8mb4 collate /*!80017 utf8mb4_0900_bin *//*M!100600 utf8mb4_nopad_bin */ path '$')) j
-        order by j.kind limit 100) k;
+    /*M!100600 set statement group_concat_max_len = 1000000000 for */ select json_arrayagg(k.name) into v_sorted
+    from (select distinct j.name from json_table(v_kinds, '$[*]' columns (name varchar(100) character set utf8mb4 collate /*!80017 utf8mb4_0900_bin *//*M!100600 utf8mb4_nopad_bin */ path '$')) j order by j.name limit 100) k;
     set out_lock = concat('pyqueue.wait.', left(sha2(concat(database(), '.', v_sorted), 256), 40));
 end;
 --;
@@ -3020,12 +2889,11 @@ begin
     end if;
 end;
 --;
--- calls: _queue_check_key, _queue_check_kind, _queue_check_options, _queue_check_payload, _queue_push_options,
---     _queue_text
+-- calls: _queue_check_name, _queue_check_options, _queue_check_payload, _queue_push_options, _queue_text
 drop procedure if exists _queue_check_move;
 --;
-create procedure _queue_check_move(in in_to_kind text character set utf8mb4 collate /*!80017 utf8mb4_0900_bin *//*M!100600 utf8mb4_nopad_bin */, in in_options longtext character set utf8mb4,
-    in in_now bigint, in in_place varchar(60) character set utf8mb4)
+create procedure _queue_check_move(in in_to_kind text character set utf8mb4 collate /*!80017 utf8mb4_0900_bin *//*M!100600 utf8mb4_nopad_bin */, in in_options longtext character set utf8mb4, in in_now bigint,
+    in in_place varchar(60) character set utf8mb4)
     comment 'Refuses a target and options that queue_move doesn''t know.
 in_to_kind, in_options: those of queue_move. in_now: the time of the call. in_place: what stands before the names in
 errors.
@@ -3036,7 +2904,7 @@ begin
     declare v_attempts, v_max_attempts int;
     declare v_headers, v_key, v_none longtext character set utf8mb4;
     declare v_on_duplicate varchar(20) character set utf8mb4;
-    call _queue_check_kind(in_to_kind, 95, concat(in_place, 'to_kind'));
+    call _queue_check_name(in_to_kind, 95, concat(in_place, 'to_kind'));
     if in_options is not null then
         call _queue_check_options(in_options, 'payload,headers,key,delay_seconds,priority,on_duplicate',
             concat(in_place, 'options'));
@@ -3047,12 +2915,12 @@ begin
         end if;
         call _queue_text(in_options, 'key', v_key);
         if v_key is not null then
-            call _queue_check_key(left(v_key, 201), concat(in_place, 'key'));
+            call _queue_check_name(left(v_key, 201), 200, concat(in_place, 'key'));
         end if;
     end if;
 end;
 --;
--- calls: _queue_check_kind, _queue_fail
+-- calls: _queue_check_name, _queue_fail
 drop procedure if exists _queue_check_dead_letter_kind;
 --;
 create procedure _queue_check_dead_letter_kind(in in_kind text character set utf8mb4 collate /*!80017 utf8mb4_0900_bin *//*M!100600 utf8mb4_nopad_bin */, in in_dead_letter_kind text character set utf8mb4 collate /*!80017 utf8mb4_0900_bin *//*M!100600 utf8mb4_nopad_bin */)
@@ -3064,7 +2932,7 @@ begin
     declare v_last text character set utf8mb4 collate /*!80017 utf8mb4_0900_bin *//*M!100600 utf8mb4_nopad_bin */;
     declare v_steps int default 0;
     if in_dead_letter_kind is not null then
-        call _queue_check_kind(in_dead_letter_kind, 100, 'dead_letter_kind');
+        call _queue_check_name(in_dead_letter_kind, 100, 'dead_letter_kind');
     end if;
     chain: while v_steps < 1000 do
         if v_next = in_kind then
@@ -3081,8 +2949,8 @@ begin
     end while;
 end;
 --;
--- calls: _queue_add_error, _queue_end, _queue_entry, _queue_index, _queue_log_entries, _queue_members_dead
--- changes: delayed_queue, queue_kind
+-- calls: _queue_add_error, _queue_end, _queue_entry, _queue_index, _queue_log_entries, _queue_members_end
+-- changes: delayed_queue, queue_group_member, queue_kind
 drop procedure if exists _queue_bury;
 --;
 create procedure _queue_bury(in in_entry bigint, in in_error longtext character set utf8mb4, in in_now bigint)
@@ -3090,7 +2958,8 @@ create procedure _queue_bury(in in_entry bigint, in in_error longtext character 
 suffix; kind, key, priority and order key are remembered for queue_redrive; those of a dead letter that dies again are
 still those of its origin.
 in_entry: the message, locked already. in_error: why it died. in_now: the time of the call.
-Locks: as _queue_end; waits for a transaction that is putting the same dead letter.
+Locks: as _queue_end; waits for a transaction that is putting the same dead letter. Then as _queue_members_end, where
+its group doesn''t wait for it.
 differs: one message, because a procedure has no arrays; whoever ends many goes by their keys.'
 begin
     declare v_kind, v_to_kind, v_source_kind varchar(100) character set utf8mb4 collate /*!80017 utf8mb4_0900_bin *//*M!100600 utf8mb4_nopad_bin */;
@@ -3099,7 +2968,7 @@ begin
     declare v_bytes longblob;
     declare v_priority, v_source_priority smallint;
     declare v_initially, v_member, v_letter bigint;
-    declare v_attempts, v_guarded int;
+    declare v_attempts, v_guarded, v_ends int;
     declare v_by varchar(200) character set utf8mb4;
     declare v_suffix varchar(200) character set utf8mb4 default '';
     declare v_created int default 0;
@@ -3140,7 +3009,13 @@ begin
     call _queue_index(json_array(v_letter + 0));
     call _queue_log_entries(json_array(json_array(v_letter + 0, 'pushed')), null, in_now);
     if v_member is not null then
-        call _queue_members_dead(v_member, v_letter, in_error, in_now);
+        update queue_group_member m set m.entry = v_letter, m.error = in_error
+            where m.member = v_member and m.done_at is null;
+        select count(*) into v_ends from queue_group_member m join queue_group g on g.group_name = m.group_name
+        where m.member = v_member and m.done_at is null and g.on_dead <> 'wait';
+        if v_ends > 0 then
+            call _queue_members_end(json_array(v_member + 0), 'dead', null, in_now);
+        end if;
     end if;
 end;
 --;
@@ -3149,8 +3024,8 @@ end;
 -- changes: delayed_queue, queue_count
 drop procedure if exists _queue_nack;
 --;
-create procedure _queue_nack(in in_entry bigint, in in_secret binary(16), in in_options longtext character set utf8mb4,
-    in in_now bigint, out out_outcome varchar(10) character set utf8mb4)
+create procedure _queue_nack(in in_entry bigint, in in_secret binary(16), in in_options longtext character set utf8mb4, in in_now bigint,
+    out out_outcome varchar(10) character set utf8mb4)
     comment 'Gives one message back.
 in_entry, in_secret: its receipt, taken apart. in_options: those of queue_nack, checked. in_now: the time of the call.
 Result: the outcome: retry, dead, lost.
@@ -3235,29 +3110,26 @@ end;
 -- calls: _queue_lock
 drop procedure if exists _queue_lock_moves;
 --;
-create procedure _queue_lock_moves(in in_list longtext character set utf8mb4,
-    in in_moves longtext character set utf8mb4)
+create procedure _queue_lock_moves(in in_list longtext character set utf8mb4, in in_moves longtext character set utf8mb4, in in_to text character set utf8mb4 collate /*!80017 utf8mb4_0900_bin *//*M!100600 utf8mb4_nopad_bin */)
     comment 'Locks what moves need, sources and the messages that have the keys of the targets, in the order of their
 entries, so that moves in opposite directions don''t deadlock.
 in_list: their receipts, as _queue_receipts answers them. in_moves: the moves, as in queue_move_many; their places are
-those of the list.
+those of the list. NULL: all go to in_to; where that is NULL, too, each goes on along its route.
 Locks: as said.
-differs: it locks only; the cursor of queue_move_many has the order in which the moves are made.'
+differs: it locks only; the cursor of _queue_move_many has the order in which the moves are made.'
 begin
     declare v_targets longtext character set utf8mb4;
     -- keys of an entry never change: a plain read will do
     /*M!100600 set statement group_concat_max_len = 1000000000 for */ select json_arrayagg(json_array(t.entry)) into v_targets
-    from json_table(in_list, '$[*]'
-        columns (entry bigint path '$[0]', secret char(32) character set utf8mb4 path '$[1]',
-            place int path '$[2]')) r
-        straight_join delayed_queue s force index (primary) on s.entry = r.entry and s.secret = unhex(r.secret)
-        straight_join (
+    from json_table(in_list, '$[*]' columns (entry bigint path '$[0]', secret char(32) character set utf8mb4 path '$[1]', place int path '$[2]')) j straight_join delayed_queue s force index (primary) on s.entry = j.entry and s.secret = unhex(j.secret)
+        left join (
             select m.place, m.to_kind, m.p_key
             from json_table(in_moves, '$[*]'
                 columns (place for ordinality, to_kind varchar(100) character set utf8mb4 path '$.to_kind',
-                p_key varchar(200) character set utf8mb4 path '$.key')) m limit 10000) m on m.place = r.place
-        straight_join delayed_queue t force index (delayed_queue_key)
-            on t.p_kind = m.to_kind and t.p_key = coalesce(m.p_key, s.p_key);
+                p_key varchar(200) character set utf8mb4 path '$.key')) m limit 10000) m on m.place = j.place
+        straight_join delayed_queue t force index (delayed_queue_key) on t.p_key = coalesce(m.p_key, s.p_key)
+            and t.p_kind = coalesce(m.to_kind, in_to, if(s.source_kind is null,
+                convert(json_value(s.route, '$[0]') using utf8mb4) collate /*!80017 utf8mb4_0900_bin *//*M!100600 utf8mb4_nopad_bin */, null));
     if json_length(in_list) > 1 or v_targets is not null then
         call _queue_lock(json_merge_preserve(in_list, coalesce(v_targets, '[]')));
     end if;
@@ -3277,12 +3149,11 @@ differs: the result is a parameter, out_outcome.'
 move: begin
     declare v_kind varchar(100) character set utf8mb4 collate /*!80017 utf8mb4_0900_bin *//*M!100600 utf8mb4_nopad_bin */;
     declare v_key, v_other_key text character set utf8mb4 collate /*!80017 utf8mb4_0900_bin *//*M!100600 utf8mb4_nopad_bin */;
-    declare v_payload, v_headers, v_other_headers, v_shape, v_route, v_semaphores longtext character set utf8mb4;
+    declare v_payload, v_headers, v_other_headers, v_shape, v_route, v_semaphores, v_none longtext character set utf8mb4;
     declare v_bytes longblob;
     declare v_priority, v_other_priority smallint;
     declare v_attempts, v_max_attempts int;
     declare v_at, v_member, v_entry bigint;
-    declare v_none longtext character set utf8mb4;
     declare v_on_duplicate varchar(20) character set utf8mb4;
     declare v_draining boolean;
     declare v_order varchar(200) character set utf8mb4 collate /*!80017 utf8mb4_0900_bin *//*M!100600 utf8mb4_nopad_bin */;
@@ -3329,7 +3200,83 @@ move: begin
     set out_outcome = if(out_outcome = 'ignored', 'duplicate', 'moved');
 end;
 --;
--- calls: _queue_check_kind, _queue_check_options, _queue_check_payload, _queue_check_roles, _queue_fail, _queue_text
+-- calls: _queue_end, _queue_lock_moves, _queue_members_end, _queue_merge_options, _queue_move, _queue_text
+-- changes: queue_history
+drop procedure if exists _queue_move_many;
+--;
+create procedure _queue_move_many(in in_list longtext character set utf8mb4, in in_number int, in in_moves longtext character set utf8mb4, in in_options longtext character set utf8mb4,
+    in in_now bigint, out out_outcomes longtext character set ascii)
+    comment 'Acks messages, or moves them on, each to a kind of its own.
+in_list, in_number: the receipts, taken apart, see _queue_receipts, and how many there are. in_moves: where each goes,
+with options of its own, as in queue_move_many; NULL: they are acked, or go where their routes or option to say.
+in_options: those for all, checked: of queue_move, or of queue_ack where they are acked. in_now: the time of the call.
+Result: the outcomes, in their order: acked, moved, duplicate, lost.
+Errors: those of queue_move.
+Locks: as _queue_lock_moves; then as _queue_end and the keys of the targets; then as _queue_members_end; their
+semaphores at the end of the call, see _queue_permits_note.
+differs: the result is out_outcomes, a letter each. On PostgreSQL it makes all again after a deadlock, which here the
+call does.'
+begin
+    declare v_entry, v_member bigint;
+    declare v_secret binary(16);
+    declare v_place int;
+    declare v_kind, v_to_kind varchar(100) character set utf8mb4 collate /*!80017 utf8mb4_0900_bin *//*M!100600 utf8mb4_nopad_bin */;
+    declare v_to longtext character set utf8mb4 collate /*!80017 utf8mb4_0900_bin *//*M!100600 utf8mb4_nopad_bin */;
+    declare v_outcome varchar(10) character set utf8mb4;
+    declare v_move, v_options, v_members longtext character set utf8mb4;
+    declare c cursor for -- in the order in which keys are put in everywhere
+        select o.entry, o.secret, o.place, o.p_kind, o.to_kind, o.member, m.move
+        from (
+            select s.entry, s.secret, j.place, s.p_kind, s.member, coalesce(k.p_key, s.p_key) as p_key,
+                coalesce(k.to_kind, v_to, if(s.source_kind is null,
+                    convert(json_value(s.route, '$[0]') using utf8mb4) collate /*!80017 utf8mb4_0900_bin *//*M!100600 utf8mb4_nopad_bin */, null)) as to_kind
+            from json_table(in_list, '$[*]' columns (entry bigint path '$[0]', secret char(32) character set utf8mb4 path '$[1]', place int path '$[2]')) j straight_join delayed_queue s force index (primary) on s.entry = j.entry and s.secret = unhex(j.secret)
+                left join (
+                    select t.place, t.to_kind, t.p_key
+                    from json_table(in_moves, '$[*]' columns (place for ordinality,
+                        to_kind varchar(100) character set utf8mb4 path '$.to_kind',
+                        p_key varchar(200) character set utf8mb4 path '$.key')) t
+                    limit 10000) k on k.place = j.place
+            limit 10000 for update /*!80000 of s */) o
+            -- apart, so that what is sorted is small: MySQL has no memory for long texts in a sort
+            left join (
+                select t.place, t.move
+                from json_table(in_moves, '$[*]' columns (place for ordinality, move json path '$')) t
+                limit 10000) m on m.place = o.place
+        order by o.p_key collate /*!80017 utf8mb4_0900_bin *//*M!100600 utf8mb4_nopad_bin */, o.to_kind collate /*!80017 utf8mb4_0900_bin *//*M!100600 utf8mb4_nopad_bin */, o.entry;
+    set out_outcomes = repeat('l', in_number);
+    if json_contains_path(in_options, 'one', '$.to') then
+        call _queue_text(in_options, 'to', v_to);
+    end if;
+    if in_moves is null then
+        set v_options = json_set(json_remove(coalesce(nullif(in_options, 'null'), '{}'), '$.to'), '$.next', true);
+    end if;
+    call _queue_lock_moves(in_list, in_moves, v_to);
+    open c; begin declare v_over boolean default false; each_c: loop
+    begin declare continue handler for not found set v_over = true; fetch c into v_entry, v_secret, v_place, v_kind, v_to_kind, v_member, v_move; end;
+    if v_over then leave each_c; end if;
+        if v_move is not null then
+            call _queue_merge_options(in_options, json_remove(v_move, '$.receipt', '$.to_kind'), v_options);
+        end if;
+        if v_to_kind is null then
+            set v_outcome = 'acked';
+            call _queue_end(v_entry, 'acked', null, in_now);
+            set v_members = nullif(concat_ws(',', v_members, v_member), '');
+        else
+            call _queue_move(v_entry, v_secret, v_to_kind, v_options, in_now, v_outcome);
+        end if;
+        set out_outcomes = insert(out_outcomes, v_place, 1, convert(left(v_outcome, 1) using ascii));
+        if json_contains_path(in_options, 'one', '$.result') then
+            update queue_history h set h.result = json_extract(in_options, '$.result')
+            where h.p_kind = v_kind and h.finished_at = in_now and h.entry = v_entry;
+        end if;
+    end loop; end; close c;
+    if v_members is not null then
+        call _queue_members_end(concat('[', v_members, ']'), 'acked', json_extract(in_options, '$.result'), in_now);
+    end if;
+end;
+--;
+-- calls: _queue_check_name, _queue_check_options, _queue_check_payload, _queue_check_roles, _queue_fail, _queue_text
 drop procedure if exists _queue_check_ack;
 --;
 create procedure _queue_check_ack(in in_options longtext character set utf8mb4)
@@ -3351,86 +3298,17 @@ begin
     if json_contains_path(in_options, 'one', '$.to') then
         call _queue_text(in_options, 'to', v_to);
         if v_to is not null then
-            call _queue_check_kind(v_to, 95, 'to');
+            call _queue_check_name(v_to, 95, 'to');
             call _queue_check_roles(json_array(v_to));
         end if;
     end if;
 end;
 --;
--- calls: _queue_end, _queue_lock, _queue_members_end, _queue_move, _queue_text
--- changes: queue_history
-drop procedure if exists _queue_ack_each;
---;
-create procedure _queue_ack_each(in in_list longtext character set utf8mb4,
-    in in_options longtext character set utf8mb4, in in_now bigint, in in_number int,
-    out out_outcomes longtext character set ascii)
-    comment 'The long way of queue_ack and queue_ack_many: with options, on a route, in a group, or with semaphores.
-in_list: the receipts, taken apart, see _queue_receipts. in_options: those of queue_ack, checked. in_now: the time of
-the call. in_number: how many receipts there are.
-Result: the outcomes, in the order of the receipts: acked, moved, duplicate, lost.
-Locks: the messages, and those that have their keys where they go, in the order of their entries; then
-as _queue_members_end; their semaphores at the end of the call, see _queue_permits_note.
-differs: the result is out_outcomes, a letter each.'
-begin
-    declare v_entry, v_member bigint;
-    declare v_secret binary(16);
-    declare v_place int;
-    declare v_kind, v_to_kind varchar(100) character set utf8mb4 collate /*!80017 utf8mb4_0900_bin *//*M!100600 utf8mb4_nopad_bin */;
-    declare v_to longtext character set utf8mb4 collate /*!80017 utf8mb4_0900_bin *//*M!100600 utf8mb4_nopad_bin */;
-    declare v_outcome varchar(10) character set utf8mb4;
-    declare v_targets, v_move, v_members longtext character set utf8mb4;
-    declare c cursor for -- in the order in which keys are put in everywhere
-        select o.entry, o.secret, o.place, o.p_kind, o.to_kind, o.member
-        from (
-            select s.entry, s.secret, r.place, s.p_kind, s.p_key, s.member, coalesce(v_to, if(s.source_kind is null,
-                convert(json_value(s.route, '$[0]') using utf8mb4) collate /*!80017 utf8mb4_0900_bin *//*M!100600 utf8mb4_nopad_bin */, null)) as to_kind
-            from json_table(in_list, '$[*]'
-                columns (entry bigint path '$[0]', secret char(32) character set utf8mb4 path '$[1]',
-                    place int path '$[2]')) r
-                straight_join delayed_queue s force index (primary) on s.entry = r.entry and s.secret = unhex(r.secret)
-            limit 10000 for update /*!80000 of s */) o
-        order by o.p_key, o.to_kind;
-    set out_outcomes = repeat('l', in_number);
-    if json_contains_path(in_options, 'one', '$.to') then
-        call _queue_text(in_options, 'to', v_to);
-    end if;
-    /*M!100600 set statement group_concat_max_len = 1000000000 for */ select json_arrayagg(json_array(t.entry)) into v_targets
-    from json_table(in_list, '$[*]'
-        columns (entry bigint path '$[0]', secret char(32) character set utf8mb4 path '$[1]')) r
-        straight_join delayed_queue s force index (primary) on s.entry = r.entry and s.secret = unhex(r.secret)
-        straight_join delayed_queue t force index (delayed_queue_key) on t.p_key = s.p_key and t.p_kind = coalesce(v_to,
-            if(s.source_kind is null, convert(json_value(s.route, '$[0]') using utf8mb4) collate /*!80017 utf8mb4_0900_bin *//*M!100600 utf8mb4_nopad_bin */, null));
-    if in_number > 1 or v_targets is not null then
-        call _queue_lock(json_merge_preserve(in_list, coalesce(v_targets, '[]')));
-    end if;
-    set v_move = json_set(json_remove(coalesce(nullif(in_options, 'null'), '{}'), '$.to'), '$.next', true);
-    open c; begin declare v_over boolean default false; each_c: loop
-    begin declare continue handler for not found set v_over = true; fetch c into v_entry, v_secret, v_place, v_kind, v_to_kind, v_member; end;
-    if v_over then leave each_c; end if;
-        if v_to_kind is null then
-            set v_outcome = 'acked';
-            call _queue_end(v_entry, 'acked', null, in_now);
-            set v_members = nullif(concat_ws(',', v_members, v_member), '');
-        else
-            call _queue_move(v_entry, v_secret, v_to_kind, v_move, in_now, v_outcome);
-        end if;
-        set out_outcomes = insert(out_outcomes, v_place, 1, convert(left(v_outcome, 1) using ascii));
-        if json_contains_path(in_options, 'one', '$.result') then
-            update queue_history h set h.result = json_extract(in_options, '$.result')
-            where h.p_kind = v_kind and h.finished_at = in_now and h.entry = v_entry;
-        end if;
-    end loop; end; close c;
-    if v_members is not null then
-        call _queue_members_end(concat('[', v_members, ']'), 'acked', json_extract(in_options, '$.result'), in_now);
-    end if;
-end;
---;
--- calls: _queue_ack_each, _queue_advance, _queue_check_ack, _queue_permits_note, _queue_receipt, queue_now
+-- calls: _queue_advance, _queue_check_ack, _queue_move_many, _queue_permits_note, _queue_receipt, queue_now
 -- changes: delayed_queue, queue_count
 drop procedure if exists _queue_ack;
 --;
-create procedure _queue_ack(in in_receipt text character set utf8mb4, in in_options longtext character set utf8mb4,
-    out out_outcome varchar(10) character set utf8mb4)
+create procedure _queue_ack(in in_receipt text character set utf8mb4, in in_options longtext character set utf8mb4, out out_outcome varchar(10) character set utf8mb4)
     comment 'queue_ack without its transaction, for whom may have none of its own.
 in_receipt, in_options, and the errors: those of queue_ack. out_outcome: acked, moved, duplicate, lost.
 differs: on PostgreSQL queue_ack is called itself: a function needs no transaction of its own.'
@@ -3471,22 +3349,23 @@ begin
     end if;
     if out_outcome = 'lost' then -- or something to keep, or a snapshot that is old
         call queue_now(v_now);
-        call _queue_ack_each(json_array(json_array(v_entry + 0, lower(hex(v_secret)), 1)), in_options, v_now, 1,
+        call _queue_move_many(json_array(json_array(v_entry + 0, lower(hex(v_secret)), 1)), 1, null, in_options, v_now,
             v_outcomes);
         set out_outcome = case v_outcomes when 'a' then 'acked' when 'm' then 'moved' when 'd' then 'duplicate'
             else 'lost' end;
     end if;
 end;
 --;
--- calls: _queue_ack_each, _queue_check_ack, _queue_end_many, _queue_receipts, queue_now
+-- calls: _queue_check_ack, _queue_end_many, _queue_move_many, _queue_receipts, queue_now
 drop procedure if exists _queue_ack_many;
 --;
-create procedure _queue_ack_many(in in_receipts longtext character set utf8mb4,
-    in in_options longtext character set utf8mb4, out out_outcomes longtext character set ascii)
+create procedure _queue_ack_many(in in_receipts longtext character set utf8mb4, in in_options longtext character set utf8mb4,
+    out out_outcomes longtext character set ascii)
     comment 'queue_ack_many without its transaction.
 in_receipts, in_options, and the errors: those of queue_ack_many. out_outcomes: a letter a receipt, in their order: a
 for acked, m for moved, d for duplicate, l for lost.
-differs: on PostgreSQL queue_ack_many is called itself: a function needs no transaction of its own.'
+differs: on PostgreSQL it is the long way alone; queue_ack_many is called itself, for a function needs no transaction of
+its own.'
 begin
     declare v_now bigint;
     declare v_number, v_place, v_held int;
@@ -3503,16 +3382,12 @@ begin
     into v_entries, v_places, v_held, v_keeps, v_each
     from (
         -- not a join, whose row of the kind MariaDB would lock as well
-        select q.entry, r.place, q.route is not null or q.member is not null as routed, q.pending is not null
+        select q.entry, j.place, q.route is not null or q.member is not null as routed, q.pending is not null
             or (select k.history_seconds > 0 or k.dedup_seconds > 0 or k.log_seconds > 0 from queue_kind k
                 where k.p_kind = q.p_kind) as keeps
-        from json_table(v_list, '$[*]'
-            columns (entry bigint path '$[0]', secret char(32) character set utf8mb4 path '$[1]',
-            place int path '$[2]')) r
-            straight_join delayed_queue q force index (primary) on q.entry = r.entry and q.secret = unhex(r.secret)
-        order by r.entry for update /*!80000 of q */) d;
+        from json_table(v_list, '$[*]' columns (entry bigint path '$[0]', secret char(32) character set utf8mb4 path '$[1]', place int path '$[2]')) j straight_join delayed_queue q force index (primary) on q.entry = j.entry and q.secret = unhex(j.secret) order by j.entry for update /*!80000 of q */) d;
     if v_each or in_options is not null then
-        call _queue_ack_each(v_list, in_options, v_now, v_number, out_outcomes);
+        call _queue_move_many(v_list, v_number, null, in_options, v_now, out_outcomes);
     elseif v_entries is not null then
         call _queue_end_many(v_entries, v_keeps, 'acked', v_now);
         if v_held = v_number then -- the most frequent call, without a loop
@@ -3531,8 +3406,8 @@ end;
 -- changes: delayed_queue, queue_count, queue_dedup, queue_history
 drop procedure if exists _queue_end_many;
 --;
-create procedure _queue_end_many(in in_entries longtext character set utf8mb4, in in_keeps boolean,
-    in in_outcome varchar(10) character set utf8mb4, in in_now bigint)
+create procedure _queue_end_many(in in_entries longtext character set utf8mb4, in in_keeps boolean, in in_outcome varchar(10) character set utf8mb4,
+    in in_now bigint)
     comment 'The verb end for many messages: together, or each by _queue_end where a kind of theirs has a log or
 something is pending.
 in_entries: a JSON array of their entries, locked already. in_keeps: whether a kind of theirs keeps history, keys or a
@@ -3553,22 +3428,18 @@ begin
             select q.entry, q.pending is not null as pending, (select if(k.history_seconds > 0, 1, 0)
                 + if(k.dedup_seconds > 0, 2, 0) + if(k.log_seconds > 0, 4, 0)
                 from queue_kind k where k.p_kind = q.p_kind) as keeps
-            from json_table(in_entries, '$[*]' columns (entry bigint path '$')) j
-                straight_join delayed_queue q force index (primary) on q.entry = j.entry
-            for update /*!80000 of q */) d;
+            from json_table(in_entries, '$[*]' columns (entry bigint path '$')) j straight_join delayed_queue q force index (primary) on q.entry = j.entry for update /*!80000 of q */) d;
     end if;
     if v_each then
         /*M!100600 set statement group_concat_max_len = 1000000000 for */ select json_arrayagg(json_array(l.p_kind, l.order_key)) into v_lines
         from (select q.p_kind, q.order_key
-            from json_table(in_entries, '$[*]' columns (entry bigint path '$')) j
-                straight_join delayed_queue q force index (primary) on q.entry = j.entry and q.order_key is not null
+            from json_table(in_entries, '$[*]' columns (entry bigint path '$')) j straight_join delayed_queue q force index (primary) on q.entry = j.entry where q.order_key is not null
             for update /*!80000 of q */) l;
         if v_lines is not null then -- in their order, as everywhere: each by itself would be in that of the entries
             select count(*) into v_entry
             from (
                 select o.first
-                from json_table(v_lines, '$[*]' columns (p_kind varchar(100) character set utf8mb4 collate /*!80017 utf8mb4_0900_bin *//*M!100600 utf8mb4_nopad_bin */ path '$[0]',
-                    order_key varchar(200) character set utf8mb4 collate /*!80017 utf8mb4_0900_bin *//*M!100600 utf8mb4_nopad_bin */ path '$[1]')) j
+                from json_table(v_lines, '$[*]' columns (p_kind varchar(100) character set utf8mb4 collate /*!80017 utf8mb4_0900_bin *//*M!100600 utf8mb4_nopad_bin */ path '$[0]', order_key varchar(200) character set utf8mb4 collate /*!80017 utf8mb4_0900_bin *//*M!100600 utf8mb4_nopad_bin */ path '$[1]')) j
                     straight_join queue_order o force index (primary)
                         on o.p_kind = j.p_kind and o.order_key = j.order_key
                 order by j.p_kind, j.order_key limit 1000000000 for update /*!80000 of o */) l;
@@ -3585,38 +3456,29 @@ begin
             select q.p_kind, q.p_key, q.entry, in_outcome, q.payload, q.payload_bytes, q.headers, q.priority,
                 q.scheduled_at_initially, q.created_at, if(in_outcome = 'popped', in_now, q.reserved_at), in_now,
                 q.attempts + (in_outcome = 'popped'), if(in_outcome = 'popped', null, q.reserved_by), q.errors
-            from json_table(v_history, '$[*]' columns (entry bigint path '$')) j
-                straight_join delayed_queue q force index (primary) on q.entry = j.entry;
+            from json_table(v_history, '$[*]' columns (entry bigint path '$')) j straight_join delayed_queue q force index (primary) on q.entry = j.entry;
             insert into queue_dedup (p_kind, p_key, ended_at)
             select q.p_kind, q.p_key, in_now
-            from json_table(v_dedup, '$[*]' columns (entry bigint path '$')) j
-                straight_join delayed_queue q force index (primary) on q.entry = j.entry
-            order by q.p_key, q.p_kind on duplicate key update ended_at = in_now;
+            from json_table(v_dedup, '$[*]' columns (entry bigint path '$')) j straight_join delayed_queue q force index (primary) on q.entry = j.entry order by q.p_key, q.p_kind on duplicate key update ended_at = in_now;
         end if;
         insert into queue_count (id, p_kind, pushed, reserved, acked, popped)
         select uuid_short(), q.p_kind, sum(q.source_kind is null), sum(q.deliveries),
             if(in_outcome = 'acked', count(*), null), if(in_outcome = 'popped', count(*), null)
-        from json_table(in_entries, '$[*]' columns (entry bigint path '$')) j
-            straight_join delayed_queue q force index (primary) on q.entry = j.entry
+        from json_table(in_entries, '$[*]' columns (entry bigint path '$')) j straight_join delayed_queue q force index (primary) on q.entry = j.entry
         group by q.p_kind;
-        /*M!100600 set statement sql_safe_updates = 0 for */ delete q from json_table(in_entries, '$[*]' columns (entry bigint path '$')) j
-            straight_join delayed_queue q force index (primary) on q.entry = j.entry and q.order_key is null
+        /*M!100600 set statement sql_safe_updates = 0 for */ delete q from json_table(in_entries, '$[*]' columns (entry bigint path '$')) j straight_join delayed_queue q force index (primary) on q.entry = j.entry where q.order_key is null
                 and q.semaphores is null;
         if row_count() < json_length(in_entries) then -- the others stand in lines, or have permits
             -- read with a lock, because an old snapshot may not have them
             /*M!100600 set statement group_concat_max_len = 1000000000 for */ select json_arrayagg(json_array(l.p_kind, l.order_key, l.entry)) into v_lines
             from (select q.p_kind, q.order_key, q.entry
-                from json_table(in_entries, '$[*]' columns (entry bigint path '$')) j
-                    straight_join delayed_queue q force index (primary) on q.entry = j.entry and q.order_key is not null
+                from json_table(in_entries, '$[*]' columns (entry bigint path '$')) j straight_join delayed_queue q force index (primary) on q.entry = j.entry where q.order_key is not null
                 for update /*!80000 of q */) l;
             /*M!100600 set statement group_concat_max_len = 1000000000 for */ select json_arrayagg(l.entry) into v_guarded
             from (select q.entry
-                from json_table(in_entries, '$[*]' columns (entry bigint path '$')) j
-                    straight_join delayed_queue q force index (primary) on q.entry = j.entry
-                        and q.semaphores is not null
+                from json_table(in_entries, '$[*]' columns (entry bigint path '$')) j straight_join delayed_queue q force index (primary) on q.entry = j.entry where q.semaphores is not null
                 for update /*!80000 of q */) l;
-            /*M!100600 set statement sql_safe_updates = 0 for */ delete q from json_table(in_entries, '$[*]' columns (entry bigint path '$')) j
-                straight_join delayed_queue q force index (primary) on q.entry = j.entry;
+            /*M!100600 set statement sql_safe_updates = 0 for */ delete q from json_table(in_entries, '$[*]' columns (entry bigint path '$')) j straight_join delayed_queue q force index (primary) on q.entry = j.entry;
         end if;
         if v_guarded is not null then
             call _queue_permits_note(v_guarded, '[]');
@@ -3631,8 +3493,8 @@ end;
 -- changes: delayed_queue, queue_count, queue_dedup, queue_history
 drop procedure if exists _queue_end;
 --;
-create procedure _queue_end(in in_entry bigint, in in_outcome varchar(10) character set utf8mb4,
-    in in_to_kind text character set utf8mb4 collate /*!80017 utf8mb4_0900_bin *//*M!100600 utf8mb4_nopad_bin */, in in_now bigint)
+create procedure _queue_end(in in_entry bigint, in in_outcome varchar(10) character set utf8mb4, in in_to_kind text character set utf8mb4 collate /*!80017 utf8mb4_0900_bin *//*M!100600 utf8mb4_nopad_bin */,
+    in in_now bigint)
     comment 'The verb end: counts and removes what has ended, and does what hangs on it, in one order of locks. What its
 kind wants kept is kept (history, key, log); the next of its line is first; what was pushed onto it while it was held is
 put in, as a new entry with the same route before it, and the same semaphores; which is the same member of its group
@@ -3743,8 +3605,7 @@ end;
 -- calls: _queue_ack_many
 drop procedure if exists queue_ack_many;
 --;
-create procedure queue_ack_many(in in_receipts longtext character set utf8mb4,
-    in in_options longtext character set utf8mb4)
+create procedure queue_ack_many(in in_receipts longtext character set utf8mb4, in in_options longtext character set utf8mb4)
     comment 'The work of many messages is done: queue_ack for each, in one statement.
 in_receipts: a JSON array of at most 10000 receipts; NULL: none. in_options: as in queue_ack, for each of them.
 Result: a row a receipt, in their order: receipt, outcome: acked, moved, duplicate, lost; a receipt that stands twice is
@@ -3764,8 +3625,7 @@ begin
     select r.receipt, case substr(v_outcomes, r.place, 1) when 'a' then 'acked' when 'm' then 'moved'
         when 'd' then 'duplicate' else 'lost' end
         as outcome
-    from json_table(in_receipts, '$[*]'
-        columns (place for ordinality, receipt varchar(60) character set utf8mb4 path '$')) r order by r.place;
+    from json_table(in_receipts, '$[*]' columns (place for ordinality, receipt varchar(60) character set utf8mb4 path '$')) r order by r.place;
 end;
 --;
 -- calls: _queue_check_nack, _queue_nack, _queue_receipt, queue_now
@@ -3810,8 +3670,7 @@ end;
 -- calls: _queue_check_nack, _queue_lock, _queue_nack, _queue_receipts, queue_now
 drop procedure if exists queue_nack_many;
 --;
-create procedure queue_nack_many(in in_receipts longtext character set utf8mb4,
-    in in_options longtext character set utf8mb4)
+create procedure queue_nack_many(in in_receipts longtext character set utf8mb4, in in_options longtext character set utf8mb4)
     comment 'Gives many messages back: queue_nack for each, in one call.
 in_receipts: a JSON array of at most 10000 receipts; NULL: none. in_options: those of queue_nack, for all.
 Result: a row a receipt, in their order: receipt, outcome: retry, dead, lost; one that stands twice is lost the second
@@ -3827,12 +3686,8 @@ begin
     declare v_outcomes longtext character set ascii;
     begin declare v_own boolean; declare v_tries int default 0; again: loop begin
         declare c cursor for -- dead letters are put in in the order of their keys, as everywhere
-            select q.entry, q.secret, r.place
-            from json_table(v_list, '$[*]'
-                columns (entry bigint path '$[0]', secret char(32) character set utf8mb4 path '$[1]',
-                place int path '$[2]')) r
-                straight_join delayed_queue q force index (primary) on q.entry = r.entry and q.secret = unhex(r.secret)
-            order by q.p_key, q.p_kind for update /*!80000 of q */;
+            select q.entry, q.secret, j.place
+            from json_table(v_list, '$[*]' columns (entry bigint path '$[0]', secret char(32) character set utf8mb4 path '$[1]', place int path '$[2]')) j straight_join delayed_queue q force index (primary) on q.entry = j.entry and q.secret = unhex(j.secret) order by q.p_key, q.p_kind for update /*!80000 of q */;
         declare exit handler for 1213, 1020, 1467 call _queue_retry(v_own, v_tries);
         declare exit handler for sqlexception begin call _queue_undo(v_own); resignal; end;
         call _queue_begin(v_own);
@@ -3852,15 +3707,14 @@ begin
     end; end loop; end;
     select r.receipt, case substr(v_outcomes, r.place, 1) when 'r' then 'retry' when 'd' then 'dead'
         else 'lost' end as outcome
-    from json_table(in_receipts, '$[*]'
-        columns (place for ordinality, receipt varchar(60) character set utf8mb4 path '$')) r order by r.place;
+    from json_table(in_receipts, '$[*]' columns (place for ordinality, receipt varchar(60) character set utf8mb4 path '$')) r order by r.place;
 end;
 --;
--- calls: _queue_check_move, _queue_check_roles, _queue_lock, _queue_move, _queue_receipt, _queue_text, queue_now
+-- calls: _queue_check_move, _queue_check_roles, _queue_lock_moves, _queue_move, _queue_receipt, _queue_text,
+--     queue_now
 drop procedure if exists queue_move;
 --;
-create procedure queue_move(in in_receipt text character set utf8mb4, in in_to_kind text character set utf8mb4 collate /*!80017 utf8mb4_0900_bin *//*M!100600 utf8mb4_nopad_bin */,
-    in in_options longtext character set utf8mb4)
+create procedure queue_move(in in_receipt text character set utf8mb4, in in_to_kind text character set utf8mb4 collate /*!80017 utf8mb4_0900_bin *//*M!100600 utf8mb4_nopad_bin */, in in_options longtext character set utf8mb4)
     comment 'Moves a message on to the next kind, atomically: it is in one of the two at every instant.
 in_receipt: what queue_reserve returned.
 in_to_kind: the kind, 1 to 95 characters.
@@ -3881,7 +3735,7 @@ PQ003 for payload and headers, PQ004 for a target that is drained, unless it is 
 Locks: the message and the one that has its key in the target, in the order of their entries; its semaphores.
 Where the idea comes from: Keuss''s move-to-queue.'
 begin
-    declare v_now, v_entry, v_target bigint;
+    declare v_now, v_entry bigint;
     declare v_secret binary(16);
     declare v_key text character set utf8mb4 collate /*!80017 utf8mb4_0900_bin *//*M!100600 utf8mb4_nopad_bin */;
     declare v_outcome varchar(10) character set utf8mb4;
@@ -3896,14 +3750,8 @@ begin
         if json_contains_path(in_options, 'one', '$.key') then
             call _queue_text(in_options, 'key', v_key);
         end if;
-        -- as _queue_lock_moves, without the lists
-        select min(t.entry) into v_target
-        from delayed_queue s straight_join delayed_queue t force index (delayed_queue_key)
-            on t.p_kind = in_to_kind and t.p_key = coalesce(v_key, s.p_key)
-        where s.entry = v_entry and s.secret = v_secret;
-        if v_target is not null then
-            call _queue_lock(json_array(json_array(v_entry + 0), json_array(v_target + 0)));
-        end if;
+        call _queue_lock_moves(json_array(json_array(v_entry + 0, lower(hex(v_secret)), 1)),
+            json_array(json_object('to_kind', in_to_kind, 'key', v_key)), null);
         call _queue_move(v_entry, v_secret, in_to_kind, in_options, v_now, v_outcome);
         call _queue_commit(v_own);
         leave again;
@@ -3912,11 +3760,10 @@ begin
 end;
 --;
 -- calls: _queue_check_json, _queue_check_move, _queue_check_options, _queue_check_roles, _queue_fail,
---     _queue_lock_moves, _queue_merge_options, _queue_move, _queue_receipts, queue_now
+--     _queue_merge_options, _queue_move_many, _queue_receipts, queue_now
 drop procedure if exists queue_move_many;
 --;
-create procedure queue_move_many(in in_moves longtext character set utf8mb4,
-    in in_options longtext character set utf8mb4)
+create procedure queue_move_many(in in_moves longtext character set utf8mb4, in in_options longtext character set utf8mb4)
     comment 'Moves many messages on, each to a kind of its own: queue_move for each, in one call and one transaction.
 in_moves: a JSON array of at most 10000 objects {receipt, to_kind, and move options}; NULL: none. in_options: move
 options for all; those of a move win.
@@ -3925,40 +3772,16 @@ second time.
 Errors: those of queue_move, naming the place as moves[0], moves[1], …; then nothing is moved.
 Locks: as queue_move, all in the order of their entries.'
 begin
-    declare v_now, v_entry bigint;
-    declare v_secret binary(16);
+    declare v_now bigint;
     declare v_number, v_place, v_bad int;
     declare v_to_kind text character set utf8mb4 collate /*!80017 utf8mb4_0900_bin *//*M!100600 utf8mb4_nopad_bin */;
     declare v_list, v_move, v_options, v_receipts longtext character set utf8mb4;
-    declare v_outcome varchar(10) character set utf8mb4;
     declare v_outcomes longtext character set ascii;
     begin declare v_own boolean; declare v_tries int default 0; again: loop begin
         declare a cursor for
             select m.to_kind, m.move
             from json_table(in_moves, '$[*]'
                 columns (to_kind text character set utf8mb4 path '$.to_kind', move json path '$')) m;
-        declare c cursor for -- in the order in which keys are put in everywhere
-            select o.entry, o.secret, o.place, o.to_kind, m.move
-            from (
-                select s.entry, s.secret, r.place, k.to_kind, coalesce(k.p_key, s.p_key) as p_key
-                from json_table(v_list, '$[*]'
-                    columns (entry bigint path '$[0]', secret char(32) character set utf8mb4 path '$[1]',
-                        place int path '$[2]')) r
-                    straight_join delayed_queue s force index (primary) on s.entry = r.entry
-                        and s.secret = unhex(r.secret)
-                    straight_join (
-                        select t.place, t.to_kind, t.p_key
-                        from json_table(in_moves, '$[*]' columns (place for ordinality,
-                            to_kind varchar(100) character set utf8mb4 path '$.to_kind',
-                            p_key varchar(200) character set utf8mb4 path '$.key')) t
-                        limit 10000) k on k.place = r.place
-                limit 10000 for update /*!80000 of s */) o
-                -- apart, so that what is sorted is small: MySQL has no memory for long texts in a sort
-                straight_join (
-                    select t.place, t.move
-                    from json_table(in_moves, '$[*]' columns (place for ordinality, move json path '$')) t
-                    limit 10000) m on m.place = o.place
-            order by o.p_key collate /*!80017 utf8mb4_0900_bin *//*M!100600 utf8mb4_nopad_bin */, o.to_kind collate /*!80017 utf8mb4_0900_bin *//*M!100600 utf8mb4_nopad_bin */, o.entry;
         declare exit handler for 1213, 1020, 1467 call _queue_retry(v_own, v_tries);
         declare exit handler for sqlexception begin call _queue_undo(v_own); resignal; end;
         call _queue_begin(v_own);
@@ -3990,15 +3813,7 @@ begin
             set v_place = v_place + 1;
         end loop; end; close a;
         call _queue_check_roles(json_extract(in_moves, '$[*].to_kind'));
-        set v_outcomes = repeat('l', v_number);
-        call _queue_lock_moves(v_list, in_moves);
-        open c; begin declare v_over boolean default false; each_c: loop
-        begin declare continue handler for not found set v_over = true; fetch c into v_entry, v_secret, v_place, v_to_kind, v_move; end;
-        if v_over then leave each_c; end if;
-            call _queue_merge_options(in_options, json_remove(v_move, '$.receipt', '$.to_kind'), v_options);
-            call _queue_move(v_entry, v_secret, v_to_kind, v_options, v_now, v_outcome);
-            set v_outcomes = insert(v_outcomes, v_place, 1, left(v_outcome, 1));
-        end loop; end; close c;
+        call _queue_move_many(v_list, v_number, in_moves, in_options, v_now, v_outcomes);
         call _queue_commit(v_own);
         leave again;
     end; end loop; end;
@@ -4009,11 +3824,10 @@ begin
         columns (place for ordinality, receipt varchar(60) character set utf8mb4 path '$.receipt')) m order by m.place;
 end;
 --;
--- calls: _queue_check_key, _queue_check_kind, _queue_check_roles, _queue_end, queue_now
+-- calls: _queue_check_name, _queue_check_roles, _queue_end, queue_now
 drop procedure if exists queue_remove;
 --;
-create procedure queue_remove(in in_kind text character set utf8mb4 collate /*!80017 utf8mb4_0900_bin *//*M!100600 utf8mb4_nopad_bin */,
-    in in_key text character set utf8mb4 collate /*!80017 utf8mb4_0900_bin *//*M!100600 utf8mb4_nopad_bin */)
+create procedure queue_remove(in in_kind text character set utf8mb4 collate /*!80017 utf8mb4_0900_bin *//*M!100600 utf8mb4_nopad_bin */, in in_key text character set utf8mb4 collate /*!80017 utf8mb4_0900_bin *//*M!100600 utf8mb4_nopad_bin */)
     comment 'Removes a message that nobody holds.
 in_kind: the kind. in_key: the key.
 Result: outcome: removed, held (it stays), absent.
@@ -4029,9 +3843,9 @@ begin
         declare exit handler for sqlexception begin call _queue_undo(v_own); resignal; end;
         call _queue_begin(v_own);
         call queue_now(v_now);
-        call _queue_check_kind(in_kind, 100, 'kind');
+        call _queue_check_name(in_kind, 100, 'kind');
         call _queue_check_roles(json_array(in_kind));
-        call _queue_check_key(in_key, 'key');
+        call _queue_check_name(in_key, 200, 'key');
         set v_entry = null, v_held = false, v_outcome = 'absent';
         select q.entry, q.reserved_at is not null and q.scheduled_at > v_now into v_entry, v_held
         from delayed_queue q where q.p_kind = in_kind and q.p_key = in_key for update;
@@ -4047,11 +3861,10 @@ begin
     select v_outcome as outcome;
 end;
 --;
--- calls: _queue_check_count, _queue_check_kind, _queue_check_roles, _queue_end, queue_now
+-- calls: _queue_check_count, _queue_check_name, _queue_check_roles, _queue_end, queue_now
 drop procedure if exists queue_purge;
 --;
-create procedure queue_purge(in in_kind text character set utf8mb4 collate /*!80017 utf8mb4_0900_bin *//*M!100600 utf8mb4_nopad_bin */,
-    in in_max_messages bigint)
+create procedure queue_purge(in in_kind text character set utf8mb4 collate /*!80017 utf8mb4_0900_bin *//*M!100600 utf8mb4_nopad_bin */, in in_max_messages bigint)
     comment 'Removes the messages of a kind that nobody holds.
 in_kind: the kind. in_max_messages: how many at the most, NULL: all.
 Result: purged: how many.
@@ -4071,7 +3884,7 @@ begin
         declare exit handler for sqlexception begin call _queue_undo(v_own); resignal; end;
         call _queue_begin(v_own);
         call queue_now(v_now);
-        call _queue_check_kind(in_kind, 100, 'kind');
+        call _queue_check_name(in_kind, 100, 'kind');
         call _queue_check_roles(json_array(in_kind));
         call _queue_check_count(v_most, 'max_messages', 9223372036854775807);
         set v_purged = 0;
@@ -4087,12 +3900,11 @@ begin
     select v_purged as purged;
 end;
 --;
--- calls: _queue_check_count, _queue_check_kind, _queue_check_roles, _queue_end, _queue_put, queue_now
+-- calls: _queue_check_count, _queue_check_name, _queue_check_roles, _queue_end, _queue_put, queue_now
 -- changes: delayed_queue
 drop procedure if exists queue_redrive;
 --;
-create procedure queue_redrive(in in_kind text character set utf8mb4 collate /*!80017 utf8mb4_0900_bin *//*M!100600 utf8mb4_nopad_bin */,
-    in in_max_messages bigint)
+create procedure queue_redrive(in in_kind text character set utf8mb4 collate /*!80017 utf8mb4_0900_bin *//*M!100600 utf8mb4_nopad_bin */, in in_max_messages bigint)
     comment 'Sends dead letters back to the kinds they came from. Each is a new entry with attempts 0. It keeps its key,
 priority, errors, route and semaphores, and stands at the end of the line of its order key. The dead letter has ended by
 that: it counts as moved, in history and log too.
@@ -4104,7 +3916,7 @@ the last one that went are counted, or all where fewer went than were asked for.
 Errors: PQ007 for a kind that is for others. PQ001 for kind and max_messages.
 Locks: the dead letters that go, and the first of the lines. What others hold or have locked stays.'
 begin
-    declare v_now, v_entry, v_created, v_initially, v_at, v_member bigint;
+    declare v_now, v_entry, v_created, v_initially, v_at, v_member, v_went, v_stayed, v_found, v_keys bigint;
     declare v_kind varchar(100) character set utf8mb4 collate /*!80017 utf8mb4_0900_bin *//*M!100600 utf8mb4_nopad_bin */;
     declare v_key, v_order, v_letter, v_last varchar(200) character set utf8mb4 collate /*!80017 utf8mb4_0900_bin *//*M!100600 utf8mb4_nopad_bin */;
     declare v_payload, v_headers, v_errors, v_route, v_semaphores longtext character set utf8mb4;
@@ -4112,7 +3924,6 @@ begin
     declare v_priority smallint;
     declare v_outcome varchar(10) character set utf8mb4;
     declare v_most, v_look bigint default coalesce(in_max_messages, 9223372036854775807);
-    declare v_went, v_stayed, v_found, v_keys bigint;
     begin declare v_own boolean; declare v_tries int default 0; again: loop begin
         declare c cursor for
             select d.entry, d.p_key
@@ -4135,7 +3946,7 @@ begin
         declare exit handler for sqlexception begin call _queue_undo(v_own); resignal; end;
         call _queue_begin(v_own);
         call queue_now(v_now);
-        call _queue_check_kind(in_kind, 100, 'kind');
+        call _queue_check_name(in_kind, 100, 'kind');
         call _queue_check_roles(json_array(in_kind));
         call _queue_check_count(v_most, 'max_messages', 9223372036854775807);
         set v_went = 0, v_last = '';
@@ -4185,7 +3996,7 @@ begin
     select v_went as went, v_stayed as stayed;
 end;
 --;
--- calls: _queue_check_kind, _queue_check_options, _queue_check_roles, _queue_epoch, _queue_fail, _queue_index,
+-- calls: _queue_check_name, _queue_check_options, _queue_check_roles, _queue_epoch, _queue_fail, _queue_index,
 --     _queue_instant, _queue_integer, _queue_log_entries, _queue_text, queue_now
 -- changes: delayed_queue
 drop procedure if exists queue_replay;
@@ -4220,7 +4031,7 @@ begin
         call _queue_begin(v_own);
         set v_went = null, v_looked = null;
         call queue_now(v_now);
-        call _queue_check_kind(in_kind, 100, 'kind');
+        call _queue_check_name(in_kind, 100, 'kind');
         call _queue_check_options(in_filter, 'outcome,p_key,from,to,limit,to_kind', 'filter');
         call _queue_text(in_filter, 'outcome', v_outcome);
         call _queue_text(in_filter, 'p_key', v_key);
@@ -4230,7 +4041,7 @@ begin
         call _queue_text(in_filter, 'to_kind', v_to_kind);
         set v_to_kind = coalesce(v_to_kind, in_kind), v_limit = coalesce(v_limit, 1000), v_from = coalesce(v_from, 0),
             v_to = coalesce(v_to, 9223372036854775807);
-        call _queue_check_kind(v_to_kind, 100, 'to_kind');
+        call _queue_check_name(v_to_kind, 100, 'to_kind');
         call _queue_check_roles(json_array(in_kind, v_to_kind));
         if v_outcome not in ('acked', 'popped', 'moved', 'dead', 'removed') then
             call _queue_fail('PQ002', 'outcome', v_outcome, 'must be acked, popped, moved, dead or removed');
@@ -4265,8 +4076,7 @@ begin
             scheduled_at_initially, created_at, ready_rank, ready_at)
         select j.entry, v_to_kind, h.p_key, h.payload, h.payload_bytes, h.headers, h.priority, v_now, v_now, v_now,
             -h.priority, v_now
-        from json_table(v_list, '$[*]'
-            columns (entry bigint path '$[0]', finished_at bigint path '$[1]', old bigint path '$[2]')) j
+        from json_table(v_list, '$[*]' columns (entry bigint path '$[0]', finished_at bigint path '$[1]', old bigint path '$[2]')) j
             straight_join queue_history h force index (primary)
                 on h.p_kind = in_kind and h.finished_at = j.finished_at and h.entry = j.old
             left join delayed_queue q force index (delayed_queue_key) on q.p_kind = v_to_kind and q.p_key = h.p_key
@@ -4304,29 +4114,20 @@ begin
     insert into queue_order (p_kind, order_key, first)
     select s.p_kind, s.order_key, s.first
     from (
-        select q.p_kind, q.order_key, min(q.entry) as first
-        from json_table(in_entries, '$[*]' columns (entry bigint path '$')) j
-            straight_join delayed_queue q force index (primary) on q.entry = j.entry
-        where q.order_key is not null
+        select q.p_kind, q.order_key, min(q.entry) as first from json_table(in_entries, '$[*]' columns (entry bigint path '$')) j straight_join delayed_queue q force index (primary) on q.entry = j.entry where q.order_key is not null
         group by q.p_kind, q.order_key limit 1000000000) s
     order by s.p_kind, s.order_key
     on duplicate key update first = queue_order.first;
     -- the newest, which an old snapshot doesn't have
     /*M!100600 set statement group_concat_max_len = 1000000000 for */ select json_arrayagg(l.entry + 0) into v_wait
     from (
-        select q.entry
-        from json_table(in_entries, '$[*]' columns (entry bigint path '$')) j
-            straight_join delayed_queue q force index (primary) on q.entry = j.entry
+        select q.entry from json_table(in_entries, '$[*]' columns (entry bigint path '$')) j straight_join delayed_queue q force index (primary) on q.entry = j.entry
             straight_join queue_order o force index (primary) on o.p_kind = q.p_kind and o.order_key = q.order_key
         where o.first <> q.entry for update /*!80000 of o */) l;
     if v_wait is not null then
         insert into queue_order_waiting (p_kind, order_key, entry)
-        select q.p_kind, q.order_key, q.entry
-        from json_table(v_wait, '$[*]' columns (entry bigint path '$')) j
-            straight_join delayed_queue q force index (primary) on q.entry = j.entry;
-        /*M!100600 set statement sql_safe_updates = 0 for */ update json_table(v_wait, '$[*]' columns (entry bigint path '$')) j
-            straight_join delayed_queue q force index (primary) on q.entry = j.entry
-        set q.order_waits = true, q.ready_rank = null, q.ready_at = null, q.due_at = null;
+        select q.p_kind, q.order_key, q.entry from json_table(v_wait, '$[*]' columns (entry bigint path '$')) j straight_join delayed_queue q force index (primary) on q.entry = j.entry;
+        /*M!100600 set statement sql_safe_updates = 0 for */ update json_table(v_wait, '$[*]' columns (entry bigint path '$')) j straight_join delayed_queue q force index (primary) on q.entry = j.entry set q.order_waits = true, q.ready_rank = null, q.ready_at = null, q.due_at = null;
     end if;
 end;
 --;
@@ -4343,8 +4144,7 @@ Locks: the lines, in their order, and the next of each, until the transaction en
 differs: PostgreSQL takes lines, of which the first are gone.'
 begin
     declare v_next longtext character set utf8mb4;
-    /*M!100600 set statement sql_safe_updates = 0 for */ delete w from json_table(in_list, '$[*]' columns (p_kind varchar(100) character set utf8mb4 collate /*!80017 utf8mb4_0900_bin *//*M!100600 utf8mb4_nopad_bin */ path '$[0]',
-        order_key varchar(200) character set utf8mb4 collate /*!80017 utf8mb4_0900_bin *//*M!100600 utf8mb4_nopad_bin */ path '$[1]', entry bigint path '$[2]')) j
+    /*M!100600 set statement sql_safe_updates = 0 for */ delete w from json_table(in_list, '$[*]' columns (p_kind varchar(100) character set utf8mb4 collate /*!80017 utf8mb4_0900_bin *//*M!100600 utf8mb4_nopad_bin */ path '$[0]', order_key varchar(200) character set utf8mb4 collate /*!80017 utf8mb4_0900_bin *//*M!100600 utf8mb4_nopad_bin */ path '$[1]', entry bigint path '$[2]')) j
         straight_join queue_order_waiting w force index (primary)
             on w.p_kind = j.p_kind and w.order_key = j.order_key and w.entry = j.entry;
     if row_count() < json_length(in_list) then
@@ -4355,27 +4155,23 @@ begin
                     select w.entry from queue_order_waiting w force index (primary)
                     where w.p_kind = o.p_kind and w.order_key = o.order_key
                     order by w.p_kind, w.order_key, w.entry limit 1 for update) as entry
-            from json_table(in_list, '$[*]' columns (p_kind varchar(100) character set utf8mb4 collate /*!80017 utf8mb4_0900_bin *//*M!100600 utf8mb4_nopad_bin */ path '$[0]',
-                order_key varchar(200) character set utf8mb4 collate /*!80017 utf8mb4_0900_bin *//*M!100600 utf8mb4_nopad_bin */ path '$[1]', entry bigint path '$[2]')) j
+            from json_table(in_list, '$[*]' columns (p_kind varchar(100) character set utf8mb4 collate /*!80017 utf8mb4_0900_bin *//*M!100600 utf8mb4_nopad_bin */ path '$[0]', order_key varchar(200) character set utf8mb4 collate /*!80017 utf8mb4_0900_bin *//*M!100600 utf8mb4_nopad_bin */ path '$[1]', entry bigint path '$[2]')) j
                 straight_join queue_order o force index (primary) on o.p_kind = j.p_kind
                     and o.order_key = j.order_key and o.first = j.entry
             order by j.p_kind, j.order_key limit 1000000000 for update /*!80000 of o */) l
         where l.entry is not null;
         if v_next is not null then
-            /*M!100600 set statement sql_safe_updates = 0 for */ update json_table(v_next, '$[*]' columns (entry bigint path '$')) n
-                straight_join delayed_queue q force index (primary) on q.entry = n.entry
+            /*M!100600 set statement sql_safe_updates = 0 for */ update json_table(v_next, '$[*]' columns (entry bigint path '$')) j straight_join delayed_queue q force index (primary) on q.entry = j.entry
                 straight_join queue_order o force index (primary) on o.p_kind = q.p_kind and o.order_key = q.order_key
-            set o.first = n.entry, q.order_waits = null,
+            set o.first = q.entry, q.order_waits = null,
                 q.ready_rank = if(q.scheduled_at <= in_now, -q.priority, null),
                 q.ready_at = if(q.scheduled_at <= in_now, in_now, null),
                 q.due_at = if(q.scheduled_at > in_now, q.scheduled_at, null);
-            /*M!100600 set statement sql_safe_updates = 0 for */ delete w from json_table(v_next, '$[*]' columns (entry bigint path '$')) n
-                straight_join delayed_queue q force index (primary) on q.entry = n.entry
+            /*M!100600 set statement sql_safe_updates = 0 for */ delete w from json_table(v_next, '$[*]' columns (entry bigint path '$')) j straight_join delayed_queue q force index (primary) on q.entry = j.entry
                 straight_join queue_order_waiting w force index (primary)
                     on w.p_kind = q.p_kind and w.order_key = q.order_key and w.entry = q.entry;
         end if;
-        /*M!100600 set statement sql_safe_updates = 0 for */ delete o from json_table(in_list, '$[*]' columns (p_kind varchar(100) character set utf8mb4 collate /*!80017 utf8mb4_0900_bin *//*M!100600 utf8mb4_nopad_bin */ path '$[0]',
-            order_key varchar(200) character set utf8mb4 collate /*!80017 utf8mb4_0900_bin *//*M!100600 utf8mb4_nopad_bin */ path '$[1]', entry bigint path '$[2]')) j
+        /*M!100600 set statement sql_safe_updates = 0 for */ delete o from json_table(in_list, '$[*]' columns (p_kind varchar(100) character set utf8mb4 collate /*!80017 utf8mb4_0900_bin *//*M!100600 utf8mb4_nopad_bin */ path '$[0]', order_key varchar(200) character set utf8mb4 collate /*!80017 utf8mb4_0900_bin *//*M!100600 utf8mb4_nopad_bin */ path '$[1]', entry bigint path '$[2]')) j
             straight_join queue_order o force index (primary) on o.p_kind = j.p_kind and o.order_key = j.order_key
                 and o.first = j.entry;
     end if;
@@ -4384,43 +4180,36 @@ end;
 -- calls: _queue_fail
 drop procedure if exists _queue_semaphores;
 --;
-create procedure _queue_semaphores(in in_options longtext character set utf8mb4,
-    out out_names longtext character set utf8mb4)
+create procedure _queue_semaphores(in in_options longtext character set utf8mb4, out out_names longtext character set utf8mb4)
     comment 'The semaphores of a push, checked.
 in_options: those of a push.
 Result: their names, in order; NULL: none.
 Errors: PQ002, also for one that isn''t there, and together with an order key.
 differs: the result is out_names, a JSON array.'
-begin
+names: begin
     declare v_number, v_bad int default 0;
     declare v_missing varchar(100) character set utf8mb4 collate /*!80017 utf8mb4_0900_bin *//*M!100600 utf8mb4_nopad_bin */;
     set out_names = json_extract(in_options, '$.semaphores');
-    if json_type(out_names) = 'NULL' then
+    if coalesce(json_type(out_names), 'NULL') = 'NULL' then
         set out_names = null;
+        leave names;
     elseif json_type(out_names) = 'ARRAY' then
         select count(distinct n.name),
             coalesce(sum(json_type(n.value) <> 'STRING' or char_length(n.name) not between 1 and 100), 0)
         into v_number, v_bad
         from json_table(out_names, '$[*]' columns (name varchar(101) character set utf8mb4 collate /*!80017 utf8mb4_0900_bin *//*M!100600 utf8mb4_nopad_bin */ path '$', value json path '$')) n;
     end if;
-    if out_names is not null
-        and (json_type(out_names) <> 'ARRAY' or v_bad > 0 or v_number not between 1 and 8
-        or v_number <> json_length(out_names)) then
+    if v_bad > 0 or v_number not between 1 and 8 or v_number <> json_length(out_names) then
         call _queue_fail('PQ002', 'semaphores', out_names,
             'must be an array of 1 to 8 different names of 1 to 100 characters');
     end if;
-    if out_names is not null then
-        /*M!100600 set statement group_concat_max_len = 1000000000 for */ select json_arrayagg(o.name) into out_names
-        from (
-            select n.name from json_table(out_names, '$[*]' columns (name varchar(100) character set utf8mb4 collate /*!80017 utf8mb4_0900_bin *//*M!100600 utf8mb4_nopad_bin */ path '$')) n
-            order by n.name limit 8) o;
-    end if;
-    if out_names is not null and coalesce(json_type(json_extract(in_options, '$.order_key')), 'NULL') <> 'NULL' then
+    /*M!100600 set statement group_concat_max_len = 1000000000 for */ select json_arrayagg(o.name) into out_names
+    from (select n.name from json_table(out_names, '$[*]' columns (name varchar(100) character set utf8mb4 collate /*!80017 utf8mb4_0900_bin *//*M!100600 utf8mb4_nopad_bin */ path '$')) n order by n.name limit 8) o;
+    if coalesce(json_type(json_extract(in_options, '$.order_key')), 'NULL') <> 'NULL' then
         call _queue_fail('PQ002', 'semaphores', out_names, 'can''t be together with an order_key');
     end if;
     select min(n.name) into v_missing
-    from json_table(coalesce(out_names, '[]'), '$[*]' columns (name varchar(100) character set utf8mb4 collate /*!80017 utf8mb4_0900_bin *//*M!100600 utf8mb4_nopad_bin */ path '$')) n
-        left join queue_semaphore s on s.name = n.name
+    from json_table(out_names, '$[*]' columns (name varchar(100) character set utf8mb4 collate /*!80017 utf8mb4_0900_bin *//*M!100600 utf8mb4_nopad_bin */ path '$')) n left join queue_semaphore s on s.name = n.name
     where s.name is null;
     if v_missing is not null then
         call _queue_fail('PQ002', 'semaphores', v_missing, 'must be there: queue_semaphore makes it');
@@ -4429,8 +4218,7 @@ end;
 --;
 drop procedure if exists _queue_permits_lock;
 --;
-create procedure _queue_permits_lock(in in_names longtext character set utf8mb4, in in_wait boolean,
-    out out_locked longtext character set utf8mb4)
+create procedure _queue_permits_lock(in in_names longtext character set utf8mb4, in in_wait boolean, out out_locked longtext character set utf8mb4)
     comment 'Locks semaphores: who has locked one takes its free permits, and nobody else. The last that a call locks,
 so that whoever waits for one keeps nobody waiting that has it.
 in_names: the semaphores. in_wait: false: what others have locked is left out, which is for who has locked some already.
@@ -4460,9 +4248,7 @@ begin
         from (
             select s.name
             from (
-                select distinct n.name from json_table(v_all, '$[*]'
-                    columns (name varchar(100) character set utf8mb4 collate /*!80017 utf8mb4_0900_bin *//*M!100600 utf8mb4_nopad_bin */ path '$')) n
-                limit 1000000000) j
+                select distinct n.name from json_table(v_all, '$[*]' columns (name varchar(100) character set utf8mb4 collate /*!80017 utf8mb4_0900_bin *//*M!100600 utf8mb4_nopad_bin */ path '$')) n limit 1000000000) j
                 straight_join queue_semaphore s force index (primary) on s.name = j.name
             order by j.name limit 1000000000 for update /*!80000 of s */) l;
     else
@@ -4470,9 +4256,7 @@ begin
         from (
             select s.name
             from (
-                select distinct n.name from json_table(v_all, '$[*]'
-                    columns (name varchar(100) character set utf8mb4 collate /*!80017 utf8mb4_0900_bin *//*M!100600 utf8mb4_nopad_bin */ path '$')) n
-                limit 1000000000) j
+                select distinct n.name from json_table(v_all, '$[*]' columns (name varchar(100) character set utf8mb4 collate /*!80017 utf8mb4_0900_bin *//*M!100600 utf8mb4_nopad_bin */ path '$')) n limit 1000000000) j
                 straight_join queue_semaphore s force index (primary) on s.name = j.name
             order by j.name limit 1000000000 for update /*!80000 of s */ skip locked) l;
     end if;
@@ -4552,8 +4336,8 @@ end;
 -- calls: _queue_permits_room
 drop procedure if exists _queue_permits_lacking;
 --;
-create procedure _queue_permits_lacking(in in_names longtext character set utf8mb4,
-    in in_but varchar(100) character set utf8mb4 collate /*!80017 utf8mb4_0900_bin *//*M!100600 utf8mb4_nopad_bin */, in in_all boolean, in in_now bigint, out out_lacks varchar(100) character set utf8mb4 collate /*!80017 utf8mb4_0900_bin *//*M!100600 utf8mb4_nopad_bin */)
+create procedure _queue_permits_lacking(in in_names longtext character set utf8mb4, in in_but varchar(100) character set utf8mb4 collate /*!80017 utf8mb4_0900_bin *//*M!100600 utf8mb4_nopad_bin */, in in_all boolean,
+    in in_now bigint, out out_lacks varchar(100) character set utf8mb4 collate /*!80017 utf8mb4_0900_bin *//*M!100600 utf8mb4_nopad_bin */)
     comment 'Which of some semaphores has no room.
 in_names: a JSON array. in_but: one that needn''t be looked at, which is locked; NULL: all are. in_all, in_now: see
 _queue_permits_room.
@@ -4653,8 +4437,7 @@ begin
                 update delayed_queue q set q.ready_rank = -q.priority, q.ready_at = in_now where q.entry = v_entry;
                 delete w from queue_semaphore_wait w where w.entry = v_entry;
                 insert into queue_semaphore_permit (entry, name, until)
-                select v_entry, s.name, -in_now
-                    from json_table(v_names, '$[*]' columns (name varchar(100) character set utf8mb4 collate /*!80017 utf8mb4_0900_bin *//*M!100600 utf8mb4_nopad_bin */ path '$')) j
+                select v_entry, s.name, -in_now from json_table(v_names, '$[*]' columns (name varchar(100) character set utf8mb4 collate /*!80017 utf8mb4_0900_bin *//*M!100600 utf8mb4_nopad_bin */ path '$')) j
                     straight_join queue_semaphore s force index (primary) on s.name = j.name
                 on duplicate key update until = -in_now;
                 set v_room = v_room - 1, v_looks = v_looks + 1, out_woken = out_woken + 1;
@@ -4668,9 +4451,8 @@ end;
 -- changes: delayed_queue, queue_semaphore_permit, queue_semaphore_wait
 drop procedure if exists _queue_permits_wake;
 --;
-create procedure _queue_permits_wake(in in_names longtext character set utf8mb4,
-    in in_locked longtext character set utf8mb4, in in_now bigint, out out_lines longtext character set utf8mb4,
-    out out_done boolean)
+create procedure _queue_permits_wake(in in_names longtext character set utf8mb4, in in_locked longtext character set utf8mb4, in in_now bigint,
+    out out_lines longtext character set utf8mb4, out out_done boolean)
     comment 'Wakes who is next in the lines of some semaphores, all in a few statements, where none of them lacks
 another, no hold has expired and what is read is what is newest. A line is looked at for as many as there is room for.
 in_names: the semaphores, a JSON array. in_locked: those that are locked; others are left, but for those that aren''t
@@ -4693,9 +4475,7 @@ begin
             (select 1 from queue_semaphore_permit e force index (queue_semaphore_permit_name)
                 where e.name = s.name and e.until between 0 and in_now limit 1) is not null as expired
         from (
-            select distinct n.name from json_table(in_names, '$[*]'
-                columns (name varchar(100) character set utf8mb4 collate /*!80017 utf8mb4_0900_bin *//*M!100600 utf8mb4_nopad_bin */ path '$')) n
-            limit 1000000000) j
+            select distinct n.name from json_table(in_names, '$[*]' columns (name varchar(100) character set utf8mb4 collate /*!80017 utf8mb4_0900_bin *//*M!100600 utf8mb4_nopad_bin */ path '$')) n limit 1000000000) j
             left join queue_semaphore s force index (primary) on s.name = j.name
         where (s.name is null or json_contains(in_locked, json_quote(j.name)))
             and (not @pyqueue_own or (select 1 from queue_semaphore_wait w
@@ -4725,8 +4505,7 @@ begin
             straight_join queue_semaphore_wait w force index (primary) on w.entry = j.entry;
         insert into queue_semaphore_permit (entry, name, until)
         select j.entry, j.name, -in_now
-        from json_table(v_picked, '$[*]' columns (entry bigint path '$[0]',
-            name varchar(100) character set utf8mb4 collate /*!80017 utf8mb4_0900_bin *//*M!100600 utf8mb4_nopad_bin */ path '$[1]')) j
+        from json_table(v_picked, '$[*]' columns (entry bigint path '$[0]', name varchar(100) character set utf8mb4 collate /*!80017 utf8mb4_0900_bin *//*M!100600 utf8mb4_nopad_bin */ path '$[1]')) j
         on duplicate key update until = -in_now;
     end if;
 end;
@@ -4735,8 +4514,8 @@ end;
 -- changes: queue_semaphore_permit, queue_semaphore_wait
 drop procedure if exists _queue_permits_settle;
 --;
-create procedure _queue_permits_settle(in in_entries longtext character set utf8mb4,
-    in in_names longtext character set utf8mb4, in in_wait boolean, in in_now bigint)
+create procedure _queue_permits_settle(in in_entries longtext character set utf8mb4, in in_names longtext character set utf8mb4, in in_wait boolean,
+    in in_now bigint)
     comment 'Frees the permits of messages that are held or ready no more, and wakes who is next: the end of each call
 that ends holds, or puts in what waits. After it a call puts in no key and waits for no message.
 in_entries: these messages, as far as they are there. in_names: semaphores at which somebody may be next besides; NULL:
@@ -4749,8 +4528,7 @@ begin
     declare v_woken bigint;
     declare v_done boolean;
     set in_entries = coalesce(in_entries, '[]');
-    /*M!100600 set statement group_concat_max_len = 1000000000 for */ select json_arrayagg(h.name) into v_names
-    from json_table(in_entries, '$[*]' columns (entry bigint path '$')) j
+    /*M!100600 set statement group_concat_max_len = 1000000000 for */ select json_arrayagg(h.name) into v_names from json_table(in_entries, '$[*]' columns (entry bigint path '$')) j
         straight_join queue_semaphore_permit h force index (primary) on h.entry = j.entry;
     set v_names = json_merge_preserve(coalesce(in_names, '[]'), coalesce(v_names, '[]'));
     call _queue_permits_lock(v_names, in_wait, v_locked);
@@ -4759,11 +4537,9 @@ begin
         coalesce(q.ready_at is not null and q.reserved_at is null, 0), q.entry is not null and q.ready_at is null
         and q.due_at is null and q.reserved_at is null))
     into v_list
-    from json_table(in_entries, '$[*]' columns (entry bigint path '$')) j
-        left join delayed_queue q force index (primary) on q.entry = j.entry;
+    from json_table(in_entries, '$[*]' columns (entry bigint path '$')) j left join delayed_queue q force index (primary) on q.entry = j.entry;
     if v_list is not null then
-        /*M!100600 set statement sql_safe_updates = 0 for */ delete h from json_table(v_list, '$[*]'
-            columns (entry bigint path '$[0]', held int path '$[1]', ready int path '$[2]')) j
+        /*M!100600 set statement sql_safe_updates = 0 for */ delete h from json_table(v_list, '$[*]' columns (entry bigint path '$[0]', held int path '$[1]', ready int path '$[2]')) j
             straight_join queue_semaphore_permit h force index (primary) on h.entry = j.entry
         where not j.held and not (j.ready and h.until < 0);
         /*M!100600 set statement sql_safe_updates = 0 for */ delete w from json_table(v_list, '$[*]' columns (entry bigint path '$[0]', waits int path '$[3]')) j
@@ -4783,16 +4559,14 @@ begin
         call _queue_permits_next(v_name, null, if(json_length(v_lines) > 1, 1, 9223372036854775807), in_now, v_woken);
         if v_woken = 0 or json_length(v_lines) = 1 then
             /*M!100600 set statement group_concat_max_len = 1000000000 for */ select json_arrayagg(j.name) into v_lines
-            from json_table(v_lines, '$[*]' columns (name varchar(100) character set utf8mb4 collate /*!80017 utf8mb4_0900_bin *//*M!100600 utf8mb4_nopad_bin */ path '$')) j
-                where j.name <> v_name;
+            from json_table(v_lines, '$[*]' columns (name varchar(100) character set utf8mb4 collate /*!80017 utf8mb4_0900_bin *//*M!100600 utf8mb4_nopad_bin */ path '$')) j where j.name <> v_name;
         end if;
     end while;
 end;
 --;
 drop procedure if exists _queue_permits_note;
 --;
-create procedure _queue_permits_note(in in_entries longtext character set utf8mb4,
-    in in_names longtext character set utf8mb4)
+create procedure _queue_permits_note(in in_entries longtext character set utf8mb4, in in_names longtext character set utf8mb4)
     comment 'Notes that messages which name semaphores have ended or changed, for _queue_permits_end at the end of the
 call.
 in_entries: the entry of one, or a JSON array of them. in_names: their semaphores, a JSON array, without those of which
@@ -4807,69 +4581,19 @@ begin
     end if;
 end;
 --;
+-- calls: _queue_permits_settle, queue_now
 -- changes: delayed_queue, queue_semaphore_permit, queue_semaphore_wait
-drop procedure if exists _queue_permits_hand_over;
---;
-create procedure _queue_permits_hand_over(in in_entry bigint, in in_name varchar(100) character set utf8mb4 collate /*!80017 utf8mb4_0900_bin *//*M!100600 utf8mb4_nopad_bin */, in in_now bigint,
-    out out_done boolean)
-    comment 'Gives the permit of a message that has gone to who is next in the line of its one semaphore. The number of
-permits that are taken stays, so it is enough to share the lock of the semaphore, and who gives a permit on doesn''t
-wait for others that do.
-in_entry: the message. in_name: the semaphore. in_now: the time of the call.
-out_done: false where that is not enough: it is still there, or has no permit, nobody waits, or who is next lacks
-another, or the capacity was lowered: then _queue_permits_settle does it.
-Locks: the semaphore, shared, where nobody has it alone; the permit, and the next message; what others have locked is
-passed over.
-differs: on PostgreSQL it is a part of _queue_permits_settle, for any number of messages.'
-hand: begin
-    declare v_there, v_permit, v_last, v_next bigint;
-    declare v_looks int default 20;
-    declare v_names longtext character set utf8mb4;
-    declare v_waits, v_lowered boolean;
-    declare continue handler for not found begin end;
-    set out_done = false;
-    select q.entry into v_there from delayed_queue q where q.entry = in_entry;
-    select w.entry into v_next from queue_semaphore_wait w force index (queue_semaphore_wait_name)
-    where w.name = in_name order by w.entry limit 1;
-    select q.semaphores into v_names from delayed_queue q where q.entry = v_next;
-    if v_there is not null or v_next is null or json_length(v_names) > 1 then
-        leave hand;
-    end if;
-    -- who counts the permits has it alone
-    select s.lowered into v_lowered from queue_semaphore s
-    where s.name = in_name /*!80000 for share of s skip locked *//*M!100600 lock in share mode skip locked */;
-    if not v_lowered then
-        select h.entry into v_permit from queue_semaphore_permit h
-            where h.entry = in_entry and h.name = in_name for update;
-    end if;
-    while v_permit is not null and v_next is not null and v_looks > 0 and not out_done do
-        set v_looks = v_looks - 1, v_names = null, v_waits = false;
-        select q.semaphores, q.ready_at is null and q.due_at is null and q.reserved_at is null into v_names, v_waits
-        from delayed_queue q where q.entry = v_next for update skip locked;
-        if v_waits and json_length(v_names) > 1 then
-            leave hand;
-        elseif v_waits then
-            update delayed_queue q set q.ready_rank = -q.priority, q.ready_at = in_now where q.entry = v_next;
-            delete w from queue_semaphore_wait w where w.entry = v_next;
-            insert into queue_semaphore_permit (entry, name, until) values (v_next, in_name, -in_now)
-                on duplicate key update until = -in_now;
-            delete h from queue_semaphore_permit h where h.entry = in_entry and h.name = in_name;
-            set out_done = true;
-        else
-            set v_last = v_next, v_next = null;
-            select w.entry into v_next from queue_semaphore_wait w force index (queue_semaphore_wait_name)
-            where w.name = in_name and w.entry > v_last order by w.entry limit 1;
-        end if;
-    end while;
-end;
---;
--- calls: _queue_permits_hand_over, _queue_permits_settle, queue_now
 drop procedure if exists _queue_permits_end;
 --;
 create procedure _queue_permits_end()
     comment 'The end of a call that has noted messages with semaphores: frees their permits and wakes who is next.
-Locks: those of _queue_permits_settle.
-differs: see _queue_permits_note.'
+The permit of one message that has gone is given to who is next in the line of its one semaphore. The number of permits
+that are taken stays, so it is enough to share the lock of the semaphore, and who gives a permit on doesn''t wait for
+others that do. _queue_permits_settle does all else: where the message is still there, or has no permit, nobody waits,
+or who is next lacks another, or the capacity was lowered.
+Locks: of one message the semaphore, shared, where nobody has it alone; the permit, and the next message; what others
+have locked is passed over. Else those of _queue_permits_settle.
+differs: see _queue_permits_note; on PostgreSQL it is a part of _queue_permits_settle, for any number of messages.'
 begin
     declare v_now bigint;
     declare v_done boolean default false;
@@ -4877,10 +4601,52 @@ begin
     declare v_names longtext character set utf8mb4 default @pyqueue_permit_names;
     set @pyqueue_permit_entries = null, @pyqueue_permit_names = null;
     call queue_now(v_now);
-    if @pyqueue_own and @pyqueue_permit_held is null and json_length(v_entries) = 1 and json_length(v_names) = 1 then
-        call _queue_permits_hand_over(json_extract(v_entries, '$[0]'), json_unquote(json_extract(v_names, '$[0]')),
-            v_now, v_done);
-    end if;
+    hand: begin
+        declare v_entry, v_there, v_permit, v_last, v_next bigint;
+        declare v_name varchar(100) character set utf8mb4 collate /*!80017 utf8mb4_0900_bin *//*M!100600 utf8mb4_nopad_bin */;
+        declare v_wants longtext character set utf8mb4;
+        declare v_looks int default 20;
+        declare v_waits, v_lowered boolean;
+        declare continue handler for not found begin end;
+        if (@pyqueue_own and @pyqueue_permit_held is null and json_length(v_entries) = 1
+            and json_length(v_names) = 1) is not true then
+            leave hand;
+        end if;
+        set v_entry = json_extract(v_entries, '$[0]'), v_name = json_unquote(json_extract(v_names, '$[0]'));
+        select q.entry into v_there from delayed_queue q where q.entry = v_entry;
+        select w.entry into v_next from queue_semaphore_wait w force index (queue_semaphore_wait_name)
+        where w.name = v_name order by w.entry limit 1;
+        select q.semaphores into v_wants from delayed_queue q where q.entry = v_next;
+        if v_there is not null or v_next is null or json_length(v_wants) > 1 then
+            leave hand;
+        end if;
+        -- who counts the permits has it alone
+        select s.lowered into v_lowered from queue_semaphore s
+        where s.name = v_name /*!80000 for share of s skip locked *//*M!100600 lock in share mode skip locked */;
+        if not v_lowered then
+            select h.entry into v_permit from queue_semaphore_permit h
+                where h.entry = v_entry and h.name = v_name for update;
+        end if;
+        while v_permit is not null and v_next is not null and v_looks > 0 and not v_done do
+            set v_looks = v_looks - 1, v_wants = null, v_waits = false;
+            select q.semaphores, q.ready_at is null and q.due_at is null and q.reserved_at is null into v_wants, v_waits
+            from delayed_queue q where q.entry = v_next for update skip locked;
+            if v_waits and json_length(v_wants) > 1 then
+                leave hand;
+            elseif v_waits then
+                update delayed_queue q set q.ready_rank = -q.priority, q.ready_at = v_now where q.entry = v_next;
+                delete w from queue_semaphore_wait w where w.entry = v_next;
+                insert into queue_semaphore_permit (entry, name, until) values (v_next, v_name, -v_now)
+                    on duplicate key update until = -v_now;
+                delete h from queue_semaphore_permit h where h.entry = v_entry and h.name = v_name;
+                set v_done = true;
+            else
+                set v_last = v_next, v_next = null;
+                select w.entry into v_next from queue_semaphore_wait w force index (queue_semaphore_wait_name)
+                where w.name = v_name and w.entry > v_last order by w.entry limit 1;
+            end if;
+        end while;
+    end;
     if not v_done then
         call _queue_permits_settle(v_entries, v_names, @pyqueue_permit_held is null, v_now);
     end if;
@@ -4992,24 +4758,15 @@ begin
     /*M!100600 set statement group_concat_max_len = 1000000000 for */ select json_arrayagg(l.entry + 0), json_objectagg(l.entry, json_extract(l.semaphores, '$')) -- see _queue_leaves
     into v_entries, v_names
     from (
-        select q.entry, q.semaphores
-        from json_table(in_entries, '$[*]' columns (entry bigint path '$')) j
-            straight_join delayed_queue q force index (primary) on q.entry = j.entry
+        select q.entry, q.semaphores from json_table(in_entries, '$[*]' columns (entry bigint path '$')) j straight_join delayed_queue q force index (primary) on q.entry = j.entry
         where q.semaphores is not null and q.source_kind is null and q.reserved_at is null
         for update /*!80000 of q */) l;
     if v_entries is not null then
-        /*M!100600 set statement sql_safe_updates = 0 for */ update json_table(v_entries, '$[*]' columns (entry bigint path '$')) j
-            straight_join delayed_queue q force index (primary) on q.entry = j.entry
-        set q.ready_rank = null, q.ready_at = null;
+        /*M!100600 set statement sql_safe_updates = 0 for */ update json_table(v_entries, '$[*]' columns (entry bigint path '$')) j straight_join delayed_queue q force index (primary) on q.entry = j.entry set q.ready_rank = null, q.ready_at = null;
         insert into queue_semaphore_wait (entry, name, p_kind)
-        select q.entry, json_value(q.semaphores, '$[0]'), q.p_kind
-        from json_table(v_entries, '$[*]' columns (entry bigint path '$')) j
-            straight_join delayed_queue q force index (primary) on q.entry = j.entry
-        where q.due_at is null
+        select q.entry, json_value(q.semaphores, '$[0]'), q.p_kind from json_table(v_entries, '$[*]' columns (entry bigint path '$')) j straight_join delayed_queue q force index (primary) on q.entry = j.entry where q.due_at is null
         on duplicate key update entry = queue_semaphore_wait.entry;
-        select max(q.p_kind) into v_kind
-        from json_table(v_entries, '$[*]' columns (entry bigint path '$')) j
-            straight_join delayed_queue q force index (primary) on q.entry = j.entry
+        select max(q.p_kind) into v_kind from json_table(v_entries, '$[*]' columns (entry bigint path '$')) j straight_join delayed_queue q force index (primary) on q.entry = j.entry
             left join queue_kind k on k.p_kind = q.p_kind and k.semaphores
         where k.p_kind is null;
         if v_kind is not null then -- all of them are of one kind
@@ -5023,38 +4780,12 @@ begin
     end if;
 end;
 --;
--- changes: queue_semaphore_permit
-drop procedure if exists _queue_permits_promised;
---;
-create procedure _queue_permits_promised(in in_entries longtext character set utf8mb4, in in_until bigint,
-    out out_done boolean)
-    comment 'Messages that have all their permits promised are taken with these: nothing is given or freed, so no
-semaphore needs to be locked, and nobody waits for anybody. Who wants a permit that was promised takes the promise back,
-see _queue_permits_room.
-in_entries: a JSON array of their entries, locked already. in_until: when the holds end.
-out_done: false: not all have; then _queue_permits_take sees to all of them.
-Locks: the permits.
-differs: PostgreSQL''s looks whether the capacity was lowered, since who gives a permit on locks nothing there.'
-begin
-    declare v_wants int;
-    select coalesce(sum(json_length(q.semaphores)), 0) into v_wants
-    from json_table(in_entries, '$[*]' columns (entry bigint path '$')) j
-        straight_join delayed_queue q force index (primary) on q.entry = j.entry and q.source_kind is null
-    for update /*!80000 of q */; -- an old snapshot may not have them
-    /*M!100600 set statement sql_safe_updates = 0 for */ update json_table(in_entries, '$[*]' columns (entry bigint path '$')) j
-        straight_join delayed_queue q force index (primary) on q.entry = j.entry and q.source_kind is null
-        straight_join queue_semaphore_permit h force index (primary) on h.entry = q.entry and h.until < 0
-    set h.until = in_until;
-    set out_done = row_count() = v_wants;
-end;
---;
--- calls: _queue_permits_lacking, _queue_permits_lock, _queue_permits_promised, _queue_permits_settle
+-- calls: _queue_permits_lacking, _queue_permits_lock, _queue_permits_settle
 -- changes: delayed_queue, queue_semaphore_permit, queue_semaphore_wait
 drop procedure if exists _queue_permits_take;
 --;
-create procedure _queue_permits_take(in in_entries longtext character set utf8mb4,
-    in in_kind varchar(100) character set utf8mb4 collate /*!80017 utf8mb4_0900_bin *//*M!100600 utf8mb4_nopad_bin */, in in_until bigint, in in_first boolean, in in_now bigint,
-    out out_entries longtext character set utf8mb4, out out_number int, out out_expired int,
+create procedure _queue_permits_take(in in_entries longtext character set utf8mb4, in in_kind varchar(100) character set utf8mb4 collate /*!80017 utf8mb4_0900_bin *//*M!100600 utf8mb4_nopad_bin */, in in_until bigint,
+    in in_first boolean, in in_now bigint, out out_entries longtext character set utf8mb4, out out_number int, out out_expired int,
     out out_passed longtext character set utf8mb4)
     comment 'Of messages that were taken from the ready line, those that can be delivered, each with a permit of all of
 its semaphores; one that lacks any goes to wait in line, with none.
@@ -5065,21 +4796,30 @@ holds went to wait.
 out_passed: those that are left as they are, and that to take more finds again, a JSON array.
 Locks: the permits where all were promised before; else the semaphores, in the order of their names; where it isn''t the
 first time, what others have locked is left.
-differs: what can''t be delivered for other reasons is left to _queue_end_undeliverable.'
+differs: what can''t be delivered for other reasons is left to _queue_end_undeliverable. PostgreSQL looks at lowered
+before that: who gives a permit on shares the lock of the semaphore here, and locks nothing there.'
 permits: begin
     declare v_entry bigint;
     declare v_names, v_all, v_locked, v_left longtext character set utf8mb4;
     declare v_lacks varchar(100) character set utf8mb4 collate /*!80017 utf8mb4_0900_bin *//*M!100600 utf8mb4_nopad_bin */;
-    declare v_held, v_done boolean default false;
+    declare v_held boolean default false;
+    declare v_wants int;
     declare c cursor for
         select q.entry, if(q.source_kind is null, q.semaphores, null), q.reserved_at is not null
-        from json_table(in_entries, '$[*]' columns (place for ordinality, entry bigint path '$')) j
-            straight_join delayed_queue q force index (primary) on q.entry = j.entry
+        from json_table(in_entries, '$[*]' columns (place for ordinality, entry bigint path '$')) j straight_join delayed_queue q force index (primary) on q.entry = j.entry
         order by j.place for update /*!80000 of q */; -- locked already; an old snapshot may not have it
     declare continue handler for not found begin end;
     if in_first and @pyqueue_permit_names is null then
-        call _queue_permits_promised(in_entries, in_until, v_done);
-        if v_done then
+        -- all that are promised: nothing is given or freed, so no semaphore needs to be locked; who wants a permit that
+        -- was promised takes the promise back, see _queue_permits_room
+        select coalesce(sum(json_length(q.semaphores)), 0) into v_wants
+        from json_table(in_entries, '$[*]' columns (entry bigint path '$')) j straight_join delayed_queue q force index (primary) on q.entry = j.entry where q.source_kind is null
+        for update /*!80000 of q */; -- an old snapshot may not have them
+        /*M!100600 set statement sql_safe_updates = 0 for */ update json_table(in_entries, '$[*]' columns (entry bigint path '$')) j straight_join delayed_queue q force index (primary) on q.entry = j.entry
+            straight_join queue_semaphore_permit h force index (primary) on h.entry = q.entry and h.until < 0
+        set h.until = in_until
+        where q.source_kind is null;
+        if row_count() = v_wants then
             set out_entries = in_entries, out_number = json_length(in_entries), out_expired = 0, out_passed = '[]';
             leave permits;
         end if;
@@ -5095,8 +4835,7 @@ permits: begin
     if json_length(v_all) > 0 then
         call _queue_permits_lock(v_all, in_first, v_locked);
         /*M!100600 set statement sql_safe_updates = 0 for */ delete h from json_table(in_entries, '$[*]' columns (entry bigint path '$')) j
-            straight_join json_table(v_locked, '$[*]' columns (
-                name varchar(100) character set utf8mb4 collate /*!80017 utf8mb4_0900_bin *//*M!100600 utf8mb4_nopad_bin */ path '$')) n
+            straight_join json_table(v_locked, '$[*]' columns (name varchar(100) character set utf8mb4 collate /*!80017 utf8mb4_0900_bin *//*M!100600 utf8mb4_nopad_bin */ path '$')) n
             straight_join queue_semaphore_permit h force index (primary) on h.entry = j.entry and h.name = n.name;
     end if;
     open c; begin declare v_over boolean default false; each_c: loop
@@ -5108,8 +4847,7 @@ permits: begin
         end if;
         if v_lacks is null then
             insert into queue_semaphore_permit (entry, name, until)
-            select v_entry, s.name, in_until
-                from json_table(coalesce(v_names, '[]'), '$[*]' columns (name varchar(100) character set utf8mb4 collate /*!80017 utf8mb4_0900_bin *//*M!100600 utf8mb4_nopad_bin */ path '$')) j
+            select v_entry, s.name, in_until from json_table(coalesce(v_names, '[]'), '$[*]' columns (name varchar(100) character set utf8mb4 collate /*!80017 utf8mb4_0900_bin *//*M!100600 utf8mb4_nopad_bin */ path '$')) j
                 straight_join queue_semaphore s force index (primary) on s.name = j.name;
             set out_entries = json_array_append(coalesce(out_entries, '[]'), '$', v_entry + 0),
                 out_number = out_number + 1;
@@ -5133,13 +4871,12 @@ end;
 drop procedure if exists _queue_take_with_permits;
 --;
 create procedure _queue_take_with_permits(in in_kind text character set utf8mb4 collate /*!80017 utf8mb4_0900_bin *//*M!100600 utf8mb4_nopad_bin */, in in_max int, in in_most int,
-    in in_shape longtext character set utf8mb4, in in_until bigint, in in_now bigint,
-    in in_where longtext character set utf8mb4,    out out_entries longtext character set utf8mb4, out out_number int,
-    out out_expired int)
-    comment 'What _queue_take_deliverable does for a kind with messages that name semaphores: one of these is taken with
-a permit of each of its semaphores, or goes to wait in line, and others are looked for.
-in_until: when the holds end. in_where: what they must match, see _queue_where; NULL: anything. The other parameters and
-the result are those of _queue_take_deliverable.
+    in in_shape longtext character set utf8mb4, in in_until bigint, in in_now bigint, in in_where longtext character set utf8mb4, out out_entries longtext character set utf8mb4,
+    out out_number int, out out_expired int)
+    comment 'What _queue_take does for a kind with messages that name semaphores: one of these is taken with a permit of
+each of its semaphores, or goes to wait in line, and others are looked for.
+in_shape: payload_shape of the kind. in_until: when the holds end. in_where: what they must match, see _queue_where;
+NULL: anything. The other parameters and the result are those of _queue_take; out_expired counts what was ended too.
 Locks: the semaphores besides, see _queue_permits_take.
 differs: what is past its last delivery is ended in here, and nothing is left to settle.'
 begin
@@ -5161,17 +4898,13 @@ begin
             /*M!100600 set statement group_concat_max_len = 1000000000 for */ select json_arrayagg(n.entry) into v_entries
             from (
                 select j.entry
-                from json_table(coalesce(v_entries, '[]'), '$[*]'
-                    columns (place for ordinality, entry bigint path '$')) j
-                    left join json_table(coalesce(out_entries, '[]'), '$[*]' columns (entry bigint path '$')) o
-                        on o.entry = j.entry
+                from json_table(coalesce(v_entries, '[]'), '$[*]' columns (place for ordinality, entry bigint path '$')) j
+                    left join json_table(coalesce(out_entries, '[]'), '$[*]' columns (entry bigint path '$')) o on o.entry = j.entry
                     left join json_table(v_passed, '$[*]' columns (entry bigint path '$')) p on p.entry = j.entry
                 where o.entry is null and p.entry is null order by j.place limit v_left) n;
         end if;
         if v_ends > 0 then -- those that name semaphores are among them
-            select count(*) into v_ends
-                from json_table(coalesce(v_entries, '[]'), '$[*]' columns (entry bigint path '$')) j
-                straight_join delayed_queue q force index (primary) on q.entry = j.entry
+            select count(*) into v_ends from json_table(coalesce(v_entries, '[]'), '$[*]' columns (entry bigint path '$')) j straight_join delayed_queue q force index (primary) on q.entry = j.entry
             where q.pending is not null or q.attempts >= coalesce(q.max_attempts, in_most)
             for update /*!80000 of q */; -- locked already; an old snapshot may not have it
         end if;
@@ -5217,9 +4950,7 @@ begin
     -- of several looks
     /*M!100600 set statement group_concat_max_len = 1000000000 for */ select json_arrayagg(o.entry), out_expired + count(o.reserved_at) into out_entries, out_expired
     from (
-        select q.entry, q.reserved_at
-        from json_table(coalesce(out_entries, '[]'), '$[*]' columns (entry bigint path '$')) j
-            straight_join delayed_queue q force index (primary) on q.entry = j.entry
+        select q.entry, q.reserved_at from json_table(coalesce(out_entries, '[]'), '$[*]' columns (entry bigint path '$')) j straight_join delayed_queue q force index (primary) on q.entry = j.entry
         order by q.priority desc, q.ready_at, q.entry limit 1000000000 for update /*!80000 of q */) o;
 end;
 --;
@@ -5227,8 +4958,8 @@ end;
 -- changes: delayed_queue, queue_semaphore_permit
 drop procedure if exists _queue_extend_with_permits;
 --;
-create procedure _queue_extend_with_permits(in in_list longtext character set utf8mb4, in in_seconds double,
-    in in_now bigint, inout out_outcomes longtext character set ascii)
+create procedure _queue_extend_with_permits(in in_list longtext character set utf8mb4, in in_seconds double, in in_now bigint,
+    inout out_outcomes longtext character set ascii)
     comment 'Extends the holds of messages that name semaphores. One whose hold has expired, and whose permits were
 given to others, is extended where there is room again, and otherwise not; its ack still counts.
 in_list: a JSON array of arrays: an entry, locked already, and its place among the receipts. in_seconds: see
@@ -5263,8 +4994,7 @@ begin
     if v_over then leave each_c; end if;
         set v_lacks = null, v_missing = null;
         if v_needs then
-            /*M!100600 set statement group_concat_max_len = 1000000000 for */ select json_arrayagg(m.name) into v_missing
-            from json_table(v_names, '$[*]' columns (name varchar(100) character set utf8mb4 collate /*!80017 utf8mb4_0900_bin *//*M!100600 utf8mb4_nopad_bin */ path '$')) m
+            /*M!100600 set statement group_concat_max_len = 1000000000 for */ select json_arrayagg(m.name) into v_missing from json_table(v_names, '$[*]' columns (name varchar(100) character set utf8mb4 collate /*!80017 utf8mb4_0900_bin *//*M!100600 utf8mb4_nopad_bin */ path '$')) m
                 left join queue_semaphore_permit h force index (primary) on h.entry = v_entry and h.name = m.name
             where h.entry is null for update /*!80000 of h */;
         end if;
@@ -5275,8 +5005,7 @@ begin
             update delayed_queue q set q.scheduled_at = v_until where q.entry = v_entry;
             update queue_semaphore_permit h set h.until = v_until where h.entry = v_entry;
             insert into queue_semaphore_permit (entry, name, until)
-            select v_entry, s.name, v_until
-                from json_table(coalesce(v_missing, '[]'), '$[*]' columns (name varchar(100) character set utf8mb4 collate /*!80017 utf8mb4_0900_bin *//*M!100600 utf8mb4_nopad_bin */ path '$')) j
+            select v_entry, s.name, v_until from json_table(coalesce(v_missing, '[]'), '$[*]' columns (name varchar(100) character set utf8mb4 collate /*!80017 utf8mb4_0900_bin *//*M!100600 utf8mb4_nopad_bin */ path '$')) j
                 straight_join queue_semaphore s force index (primary) on s.name = j.name;
             set out_outcomes = insert(out_outcomes, v_place, 1, 'e');
             call _queue_permits_note(v_entry, if(in_seconds = 0, v_names, null));
@@ -5284,7 +5013,7 @@ begin
     end loop; end; close c;
 end;
 --;
--- calls: _queue_check_kind, _queue_fail, _queue_permits_lock, _queue_permits_settle, queue_now
+-- calls: _queue_check_name, _queue_fail, _queue_permits_lock, _queue_permits_settle, queue_now
 -- changes: queue_semaphore, queue_semaphore_permit
 drop procedure if exists queue_semaphore;
 --;
@@ -5315,7 +5044,7 @@ begin
         declare exit handler for sqlexception begin call _queue_undo(v_own); resignal; end;
         call _queue_begin(v_own);
         call queue_now(v_now);
-        call _queue_check_kind(in_name, 100, 'name');
+        call _queue_check_name(in_name, 100, 'name');
         if in_capacity not between 0 and 1000000 then
             call _queue_fail('PQ001', 'capacity', in_capacity, 'must be an integer from 0 to 1000000');
         end if;
@@ -5485,13 +5214,10 @@ begin
                 straight_join delayed_queue q force index (primary) on q.entry = r.entry and q.secret = unhex(r.secret)
             where q.scheduled_at <= in_now and q.reserved_by is not null
             order by q.entry for update /*!80000 of q */ skip locked) d;
-        /*M!100600 set statement sql_safe_updates = 0 for */ update json_table(v_expired, '$[*]' columns (entry bigint path '$')) e
-            straight_join delayed_queue q force index (primary) on q.entry = e.entry
-        set q.reserved_by = null;
+        /*M!100600 set statement sql_safe_updates = 0 for */ update json_table(v_expired, '$[*]' columns (entry bigint path '$')) j straight_join delayed_queue q force index (primary) on q.entry = j.entry set q.reserved_by = null;
     end if;
     /*M!100600 set statement group_concat_max_len = 1000000000 for */ select json_arrayagg(r.slot) into out_slots
-    from json_table(v_locked, '$[*]'
-        columns (slot int path '$[0]', entry bigint path '$[1]', secret char(32) character set utf8mb4 path '$[2]')) r
+    from json_table(v_locked, '$[*]' columns (slot int path '$[0]', entry bigint path '$[1]', secret char(32) character set utf8mb4 path '$[2]')) r
     where r.entry is null
         or (select s.slot from queue_slot s
             where s.p_kind = in_kind and s.slot = r.slot and s.entry = r.entry and s.secret = unhex(r.secret))
@@ -5616,8 +5342,8 @@ end;
 -- calls: _queue_admitted, _queue_lease_tokens, _queue_slots
 drop procedure if exists _queue_admit;
 --;
-create procedure _queue_admit(in in_kind text character set utf8mb4 collate /*!80017 utf8mb4_0900_bin *//*M!100600 utf8mb4_nopad_bin */, in in_most int, in in_rate decimal(30,6),
-    in in_now bigint, inout out_max int, out out_slots longtext character set ascii, out out_tokens bigint)
+create procedure _queue_admit(in in_kind text character set utf8mb4 collate /*!80017 utf8mb4_0900_bin *//*M!100600 utf8mb4_nopad_bin */, in in_most int, in in_rate decimal(30,6), in in_now bigint,
+    inout out_max int, out out_slots longtext character set ascii, out out_tokens bigint)
     comment 'For how many messages of a kind with max_reserved or rate_per_second there are slots and tokens.
 in_kind: the kind. in_most, in_rate: its max_reserved and its rate_per_second, NULL: without. in_now: the time of the
 call. out_max: how many are wanted; answers how many may be taken. out_slots: the slots for them. out_tokens: how many
@@ -5807,8 +5533,7 @@ begin
             /*M!100600 set statement group_concat_max_len = 1000000000 for */ select json_arrayagg(l.writer) into v_notes
             from (
                 select d.writer
-                from json_table(v_notes, '$[*]' columns (writer bigint path '$[0]', id bigint path '$[1]')) j
-                    straight_join queue_group_due d force index (primary)
+                from json_table(v_notes, '$[*]' columns (writer bigint path '$[0]', id bigint path '$[1]')) j straight_join queue_group_due d force index (primary)
                     on d.group_name = v_group and d.writer = j.writer and d.id = j.id
                 where @pyqueue_own or v_there = 0 or v_finished_at is not null or d.writer <> connection_id()
                 limit 1000000000 for update /*!80000 of d */ skip locked) l;
@@ -5824,8 +5549,8 @@ end;
 -- changes: queue_group_member, queue_group_stripe
 drop procedure if exists _queue_members_end;
 --;
-create procedure _queue_members_end(in in_members longtext character set utf8mb4,
-    in in_outcome varchar(10) character set utf8mb4, in in_result longtext character set utf8mb4, in in_now bigint)
+create procedure _queue_members_end(in in_members longtext character set utf8mb4, in in_outcome varchar(10) character set utf8mb4, in in_result longtext character set utf8mb4,
+    in in_now bigint)
     comment 'Members of groups are done; the last one of a group has it finish.
 in_members: the members; those that are done already stay as they are. in_outcome: acked, duplicate, dead, gone.
 in_result: of each of them, NULL: none. in_now: the time of the call.
@@ -5858,8 +5583,7 @@ begin
             straight_join queue_group_member m force index (primary) on m.member = j.member and m.done_at is null
         order by m.stripe, m.group_name limit 1000000000) d;
     -- written to, because another node of a cluster doesn't see what is only locked
-    /*M!100600 set statement sql_safe_updates = 0 for */ update json_table(coalesce(v_stripes, '[]'), '$[*]' columns (stripe smallint path '$[0]',
-            group_name varchar(100) character set utf8mb4 collate /*!80017 utf8mb4_0900_bin *//*M!100600 utf8mb4_nopad_bin */ path '$[1]')) j
+    /*M!100600 set statement sql_safe_updates = 0 for */ update json_table(coalesce(v_stripes, '[]'), '$[*]' columns (stripe smallint path '$[0]', group_name varchar(100) character set utf8mb4 collate /*!80017 utf8mb4_0900_bin *//*M!100600 utf8mb4_nopad_bin */ path '$[1]')) j
         straight_join queue_group_stripe s force index (primary) on s.group_name = j.group_name and s.stripe = j.stripe
     set s.turn = s.turn + 1;
     /*M!100600 set statement sql_safe_updates = 0 for */ update json_table(in_members, '$[*]' columns (member bigint path '$')) j
@@ -5878,29 +5602,8 @@ begin
     end loop; end; close c;
 end;
 --;
--- calls: _queue_members_end
--- changes: queue_group_member
-drop procedure if exists _queue_members_dead;
---;
-create procedure _queue_members_dead(in in_member bigint, in in_letter bigint,
-    in in_error longtext character set utf8mb4, in in_now bigint)
-    comment 'A member of a group has died: what that means for a group is its option on_dead.
-in_member, in_letter: the member, and the entry of its dead letter. in_error: why. in_now: the time of the call.
-Locks: as _queue_members_end.
-differs: one member, as _queue_bury.'
-begin
-    declare v_ends int;
-    update queue_group_member m set m.entry = in_letter, m.error = in_error
-        where m.member = in_member and m.done_at is null;
-    select count(*) into v_ends from queue_group_member m join queue_group g on g.group_name = m.group_name
-    where m.member = in_member and m.done_at is null and g.on_dead <> 'wait';
-    if v_ends > 0 then
-        call _queue_members_end(json_array(in_member + 0), 'dead', null, in_now);
-    end if;
-end;
---;
 -- calls: _queue_fail
--- changes: delayed_queue, queue_group_member
+-- changes: queue_group_member
 drop procedure if exists _queue_enrol;
 --;
 create procedure _queue_enrol(in in_list longtext character set utf8mb4)
@@ -5915,7 +5618,7 @@ begin
     declare v_name, v_found varchar(100) character set utf8mb4 collate /*!80017 utf8mb4_0900_bin *//*M!100600 utf8mb4_nopad_bin */;
     declare v_finished_at bigint;
     declare c cursor for
-        select distinct j.name from json_table(in_list, '$[*]' columns (name varchar(100) character set utf8mb4 collate /*!80017 utf8mb4_0900_bin *//*M!100600 utf8mb4_nopad_bin */ path '$[2]')) j
+        select distinct j.name from json_table(in_list, '$[*]' columns (entry bigint path '$[0]', event varchar(20) character set utf8mb4 path '$[1]', name varchar(100) character set utf8mb4 collate /*!80017 utf8mb4_0900_bin *//*M!100600 utf8mb4_nopad_bin */ path '$[2]')) j
         where j.name is not null order by j.name;
     declare continue handler for not found begin end;
     open c; begin declare v_over boolean default false; each_c: loop
@@ -5932,62 +5635,13 @@ begin
     end loop; end; close c;
     insert into queue_group_member (member, group_name, stripe, p_kind, p_key, entry)
     select q.entry, j.name, (q.entry >> 8) mod 32, q.p_kind, q.p_key, q.entry
-    from json_table(in_list, '$[*]' columns (entry bigint path '$[0]', name varchar(100) character set utf8mb4 collate /*!80017 utf8mb4_0900_bin *//*M!100600 utf8mb4_nopad_bin */ path '$[2]')) j
+    from json_table(in_list, '$[*]' columns (entry bigint path '$[0]', event varchar(20) character set utf8mb4 path '$[1]', name varchar(100) character set utf8mb4 collate /*!80017 utf8mb4_0900_bin *//*M!100600 utf8mb4_nopad_bin */ path '$[2]')) j
         straight_join delayed_queue q force index (primary) on q.entry = j.entry
     where j.name is not null;
-    /*M!100600 set statement sql_safe_updates = 0 for */ update json_table(in_list, '$[*]' columns (entry bigint path '$[0]',
-        name varchar(100) character set utf8mb4 collate /*!80017 utf8mb4_0900_bin *//*M!100600 utf8mb4_nopad_bin */ path '$[2]')) j
+    /*M!100600 set statement sql_safe_updates = 0 for */ update json_table(in_list, '$[*]' columns (entry bigint path '$[0]', event varchar(20) character set utf8mb4 path '$[1]', name varchar(100) character set utf8mb4 collate /*!80017 utf8mb4_0900_bin *//*M!100600 utf8mb4_nopad_bin */ path '$[2]')) j
         straight_join delayed_queue q force index (primary) on q.entry = j.entry
     set q.member = q.entry
     where j.name is not null;
-end;
---;
--- calls: _queue_boolean, _queue_check_key, _queue_check_kind, _queue_check_options, _queue_check_payload,
---     _queue_check_roles, _queue_fail, _queue_integer, _queue_number, _queue_text
-drop procedure if exists _queue_group_options;
---;
-create procedure _queue_group_options(in in_then_kind text character set utf8mb4 collate /*!80017 utf8mb4_0900_bin *//*M!100600 utf8mb4_nopad_bin */,
-    in in_then_payload longtext character set utf8mb4, in in_options longtext character set utf8mb4,
-    out out_close boolean, out out_members bigint, out out_on_dead longtext character set utf8mb4,
-    out out_fail_kind longtext character set utf8mb4, out out_key longtext character set utf8mb4,
-    out out_priority bigint, out out_delay_seconds decimal(30,6), out out_keep_seconds decimal(30,6))
-    comment 'Refuses what queue_group doesn''t know.
-in_then_kind, in_then_payload, in_options: those of queue_group.
-Errors: PQ001, PQ002, PQ003.
-differs: it answers the options, each NULL where it isn''t given.'
-begin
-    if in_then_kind is not null then
-        call _queue_check_kind(in_then_kind, 95, 'then_kind');
-        call _queue_check_roles(json_array(in_then_kind));
-    end if;
-    if in_then_payload is not null then
-        call _queue_check_payload(in_then_payload, 'then_payload');
-        if json_type(in_then_payload) <> 'OBJECT' then
-            call _queue_fail('PQ003', 'then_payload', in_then_payload, 'must be a JSON object');
-        end if;
-    end if;
-    if in_options is not null then
-        call _queue_check_options(in_options, 'close,members,on_dead,fail_kind,key,priority,delay_seconds,keep_seconds',
-            'options');
-        call _queue_boolean(in_options, 'close', out_close);
-        call _queue_integer(in_options, 'members', 0, 1000000000, out_members);
-        call _queue_text(in_options, 'on_dead', out_on_dead);
-        if out_on_dead not in ('wait', 'report', 'fail') then
-            call _queue_fail('PQ002', 'on_dead', out_on_dead, 'must be wait, report or fail');
-        end if;
-        call _queue_text(in_options, 'fail_kind', out_fail_kind);
-        if out_fail_kind is not null then
-            call _queue_check_kind(out_fail_kind, 95, 'fail_kind');
-        end if;
-        call _queue_text(in_options, 'key', out_key);
-        if out_key is not null then
-            call _queue_check_key(left(out_key, 201), 'key');
-        end if;
-        call _queue_check_roles(json_array(out_fail_kind));
-        call _queue_integer(in_options, 'priority', -32768, 32767, out_priority);
-        call _queue_number(in_options, 'delay_seconds', 0, 31536000, out_delay_seconds);
-        call _queue_number(in_options, 'keep_seconds', 0, 3153600000, out_keep_seconds);
-    end if;
 end;
 --;
 -- calls: _queue_group_check, _queue_members_end
@@ -6072,8 +5726,9 @@ begin
     end loop; end; close v_open_ones;
 end;
 --;
--- calls: _queue_check_kind, _queue_check_roles, _queue_group_check, _queue_group_note, _queue_group_options,
---     _queue_members_end, queue_now
+-- calls: _queue_boolean, _queue_check_name, _queue_check_options, _queue_check_payload, _queue_check_roles,
+--     _queue_fail, _queue_group_check, _queue_group_note, _queue_integer, _queue_members_end, _queue_number,
+--     _queue_text, queue_now
 -- changes: queue_group, queue_group_stripe
 drop procedure if exists queue_group;
 --;
@@ -6129,9 +5784,39 @@ begin
         declare exit handler for sqlexception begin call _queue_undo(v_own); resignal; end;
         call _queue_begin(v_own);
         call queue_now(v_now);
-        call _queue_check_kind(in_group, 100, 'group');
-        call _queue_group_options(in_then_kind, in_then_payload, in_options, v_close, v_expected, v_on_dead,
-            v_fail_kind, v_key, v_priority, v_delay, v_keep);
+        call _queue_check_name(in_group, 100, 'group');
+        if in_then_kind is not null then
+            call _queue_check_name(in_then_kind, 95, 'then_kind');
+            call _queue_check_roles(json_array(in_then_kind));
+        end if;
+        if in_then_payload is not null then
+            call _queue_check_payload(in_then_payload, 'then_payload');
+            if json_type(in_then_payload) <> 'OBJECT' then
+                call _queue_fail('PQ003', 'then_payload', in_then_payload, 'must be a JSON object');
+            end if;
+        end if;
+        if in_options is not null then
+            call _queue_check_options(in_options,
+                'close,members,on_dead,fail_kind,key,priority,delay_seconds,keep_seconds', 'options');
+            call _queue_boolean(in_options, 'close', v_close);
+            call _queue_integer(in_options, 'members', 0, 1000000000, v_expected);
+            call _queue_text(in_options, 'on_dead', v_on_dead);
+            if v_on_dead not in ('wait', 'report', 'fail') then
+                call _queue_fail('PQ002', 'on_dead', v_on_dead, 'must be wait, report or fail');
+            end if;
+            call _queue_text(in_options, 'fail_kind', v_fail_kind);
+            if v_fail_kind is not null then
+                call _queue_check_name(v_fail_kind, 95, 'fail_kind');
+            end if;
+            call _queue_text(in_options, 'key', v_key);
+            if v_key is not null then
+                call _queue_check_name(left(v_key, 201), 200, 'key');
+            end if;
+            call _queue_check_roles(json_array(v_fail_kind));
+            call _queue_integer(in_options, 'priority', -32768, 32767, v_priority);
+            call _queue_number(in_options, 'delay_seconds', 0, 31536000, v_delay);
+            call _queue_number(in_options, 'keep_seconds', 0, 3153600000, v_keep);
+        end if;
         if in_then_kind is not null then
             insert into queue_group (group_name, then_kind, then_payload, then_key, then_priority, then_delay, on_dead,
                 closed, keep_seconds, created_at)
@@ -6143,7 +5828,7 @@ begin
         call _queue_check_roles(v_dead); -- what is changed is what they get
         set v_dead = null;
         if v_found is null then
-            call _queue_check_kind(in_then_kind, 95, 'then_kind');
+            call _queue_check_name(in_then_kind, 95, 'then_kind');
         elseif v_finished_at is null then
             select count(*) = 0 into v_new from queue_group_stripe s where s.group_name = in_group;
             if v_new then
@@ -6178,7 +5863,7 @@ begin
     end; end loop; end;
 end;
 --;
--- calls: _queue_check_kind, _queue_fail
+-- calls: _queue_check_name, _queue_fail
 drop procedure if exists _queue_check_topic;
 --;
 create procedure _queue_check_topic(in in_topic text character set utf8mb4 collate /*!80017 utf8mb4_0900_bin *//*M!100600 utf8mb4_nopad_bin */, in in_name varchar(100) character set utf8mb4)
@@ -6187,7 +5872,7 @@ in_topic: it. in_name: topic, or pattern, in which a word may be * or #; of thes
 takes long.
 Errors: PQ001.'
 begin
-    call _queue_check_kind(in_topic, 255, in_name);
+    call _queue_check_name(in_topic, 255, in_name);
     if locate('..', concat('.', in_topic, '.')) > 0 then
         call _queue_fail('PQ001', in_name, in_topic, 'must be words with a dot between them');
     elseif in_name = 'topic' and in_topic regexp '[*#]' then
@@ -6231,85 +5916,7 @@ begin
     set out_list = coalesce(out_list, '[]');
 end;
 --;
--- calls: _queue_check_options, _queue_index, _queue_lock, _queue_push_options, _queue_put
--- changes: delayed_queue
-drop procedure if exists _queue_publish;
---;
-create procedure _queue_publish(in in_list longtext character set utf8mb4, in in_key text character set utf8mb4 collate /*!80017 utf8mb4_0900_bin *//*M!100600 utf8mb4_nopad_bin */,
-    in in_payload longtext character set utf8mb4, in in_options longtext character set utf8mb4, in in_now bigint,
-    out out_answer longtext character set utf8mb4)
-    comment 'queue_publish without its transaction and its checks.
-in_list: the kinds, see _queue_subscribed. in_now: the time of the call. The other parameters and the locks are those of
-queue_publish.
-out_answer: a JSON array of arrays: kind, scheduled_at, outcome, and the entry where it is created or replaced.
-differs: on PostgreSQL it is a part of queue_publish.'
-begin
-    declare v_at, v_one_at, v_entry, v_since bigint;
-    declare v_headers, v_taken, v_none longtext character set utf8mb4;
-    declare v_priority smallint;
-    declare v_attempts, v_max_attempts int;
-    declare v_on_duplicate varchar(20) character set utf8mb4;
-    declare v_outcome varchar(10) character set utf8mb4;
-    declare v_kind text character set utf8mb4 collate /*!80017 utf8mb4_0900_bin *//*M!100600 utf8mb4_nopad_bin */;
-    declare v_remembers boolean default false;
-    declare c cursor for
-        select j.entry, j.p_kind, in_now - nullif(k.dedup_seconds, 0) * 1000000
-        from json_table(in_list, '$[*]'
-            columns (place for ordinality, entry bigint path '$[0]', p_kind varchar(100) character set utf8mb4 collate /*!80017 utf8mb4_0900_bin *//*M!100600 utf8mb4_nopad_bin */ path '$[1]')) j
-            left join queue_kind k on k.p_kind = j.p_kind
-        order by j.place;
-    call _queue_check_options(in_options,
-        'delay_seconds,scheduled_at,priority,headers,attempts,max_attempts,on_duplicate', 'options');
-    call _queue_push_options(in_options, in_now, v_at, v_priority, v_headers, v_attempts, v_max_attempts,
-        v_on_duplicate, v_none, v_none, v_none);
-    select count(*) > 0 into v_remembers
-    from json_table(in_list, '$[*]' columns (p_kind varchar(100) character set utf8mb4 collate /*!80017 utf8mb4_0900_bin *//*M!100600 utf8mb4_nopad_bin */ path '$[1]')) j
-        straight_join queue_kind k on k.p_kind = j.p_kind and (k.dedup_seconds > 0 or k.filter_index);
-    if v_on_duplicate = 'ignore' and not v_remembers then
-        insert into delayed_queue (entry, p_kind, p_key, payload, headers, priority, scheduled_at,
-            scheduled_at_initially, created_at, attempts, max_attempts, ready_rank, ready_at, due_at)
-        select j.entry, j.p_kind, in_key, in_payload, v_headers, v_priority, v_at, v_at, in_now, v_attempts,
-            v_max_attempts, if(v_at <= in_now, -v_priority, null), if(v_at <= in_now, v_at, null),
-            if(v_at > in_now, v_at, null)
-        from json_table(in_list, '$[*]'
-            columns (entry bigint path '$[0]', p_kind varchar(100) character set utf8mb4 collate /*!80017 utf8mb4_0900_bin *//*M!100600 utf8mb4_nopad_bin */ path '$[1]')) j
-            left join delayed_queue q force index (delayed_queue_key) on q.p_kind = j.p_kind and q.p_key = in_key
-        where q.entry is null or @pyqueue_own is not true
-        on duplicate key update entry = delayed_queue.entry;
-        -- looked at, as in _queue_put
-        /*M!100600 set statement group_concat_max_len = 1000000000 for */ select json_arrayagg(json_array(s.p_kind, s.scheduled_at, s.outcome, s.entry)) into out_answer
-        from (
-            select j.p_kind, coalesce(n.scheduled_at, q.scheduled_at) as scheduled_at,
-                if(n.entry is null, 'ignored', 'created') as outcome, j.entry
-            from json_table(in_list, '$[*]'
-                columns (place for ordinality, entry bigint path '$[0]',
-                p_kind varchar(100) character set utf8mb4 collate /*!80017 utf8mb4_0900_bin *//*M!100600 utf8mb4_nopad_bin */ path '$[1]')) j
-                left join delayed_queue n force index (primary) on n.entry = j.entry
-                left join delayed_queue q force index (delayed_queue_key)
-                    on q.p_kind = if(n.entry is null, j.p_kind, null) and q.p_key = in_key
-            order by j.place limit 1000000000) s;
-    else
-        /*M!100600 set statement group_concat_max_len = 1000000000 for */ select json_arrayagg(json_array(q.entry)) into v_taken
-        from json_table(in_list, '$[*]' columns (p_kind varchar(100) character set utf8mb4 collate /*!80017 utf8mb4_0900_bin *//*M!100600 utf8mb4_nopad_bin */ path '$[1]')) j
-            straight_join delayed_queue q force index (delayed_queue_key) on q.p_kind = j.p_kind and q.p_key = in_key
-        where v_on_duplicate <> 'ignore';
-        call _queue_lock(coalesce(v_taken, '[]'));
-        set out_answer = json_array();
-        open c; begin declare v_over boolean default false; each_c: loop
-        begin declare continue handler for not found set v_over = true; fetch c into v_entry, v_kind, v_since; end;
-        if v_over then leave each_c; end if;
-            call _queue_put(v_entry, v_kind, in_key, in_payload, null, v_headers, v_priority, in_now, v_at, v_attempts,
-                v_max_attempts, v_on_duplicate, v_since, null, null, null, null, null, v_one_at, v_outcome);
-            if v_outcome in ('created', 'replaced') then
-                call _queue_index(json_array(v_entry + 0));
-            end if;
-            set out_answer = json_array_append(out_answer, '$', json_array(v_kind, v_one_at + 0, v_outcome,
-                v_entry + 0));
-        end loop; end; close c;
-    end if;
-end;
---;
--- calls: _queue_check_kind, _queue_check_roles, _queue_check_topic, _queue_matcher, queue_now
+-- calls: _queue_check_name, _queue_check_roles, _queue_check_topic, _queue_matcher, queue_now
 -- changes: queue_subscription
 drop procedure if exists queue_subscribe;
 --;
@@ -6333,7 +5940,7 @@ begin
         call _queue_begin(v_own);
         call queue_now(v_now);
         call _queue_check_topic(in_pattern, 'pattern');
-        call _queue_check_kind(in_kind, 95, 'kind');
+        call _queue_check_name(in_kind, 95, 'kind');
         call _queue_check_roles(json_array(in_kind));
         set v_left = concat(in_pattern, '.'), v_before = '', v_head = null, v_sketch = '';
         while v_left <> '' do
@@ -6360,7 +5967,7 @@ begin
     select v_changed as changed;
 end;
 --;
--- calls: _queue_check_kind, _queue_check_roles, _queue_check_topic
+-- calls: _queue_check_name, _queue_check_roles, _queue_check_topic
 -- changes: queue_subscription
 drop procedure if exists queue_unsubscribe;
 --;
@@ -6377,7 +5984,7 @@ begin
         declare exit handler for sqlexception begin call _queue_undo(v_own); resignal; end;
         call _queue_begin(v_own);
         call _queue_check_topic(in_pattern, 'pattern');
-        call _queue_check_kind(in_kind, 95, 'kind');
+        call _queue_check_name(in_kind, 95, 'kind');
         call _queue_check_roles(json_array(in_kind));
         select count(*) > 0 into v_changed from queue_subscription s
             where s.pattern = in_pattern and s.p_kind = in_kind for update;
@@ -6388,12 +5995,14 @@ begin
     select v_changed as changed;
 end;
 --;
--- calls: _queue_check_fit, _queue_check_key, _queue_check_payload, _queue_check_roles, _queue_check_topic,
---     _queue_fail, _queue_key, _queue_log_entries, _queue_publish, _queue_subscribed, queue_now
+-- calls: _queue_check_fit, _queue_check_name, _queue_check_options, _queue_check_payload, _queue_check_roles,
+--     _queue_check_topic, _queue_fail, _queue_index, _queue_key, _queue_lock, _queue_log_entries,
+--     _queue_push_options, _queue_put, _queue_subscribed, queue_now
+-- changes: delayed_queue
 drop procedure if exists queue_publish;
 --;
-create procedure queue_publish(in in_topic text character set utf8mb4 collate /*!80017 utf8mb4_0900_bin *//*M!100600 utf8mb4_nopad_bin */, in in_key text character set utf8mb4 collate /*!80017 utf8mb4_0900_bin *//*M!100600 utf8mb4_nopad_bin */,
-    in in_payload longtext character set utf8mb4, in in_options longtext character set utf8mb4)
+create procedure queue_publish(in in_topic text character set utf8mb4 collate /*!80017 utf8mb4_0900_bin *//*M!100600 utf8mb4_nopad_bin */, in in_key text character set utf8mb4 collate /*!80017 utf8mb4_0900_bin *//*M!100600 utf8mb4_nopad_bin */, in in_payload longtext character set utf8mb4,
+    in in_options longtext character set utf8mb4)
     comment 'Puts a copy of one message into each kind that is subscribed to its topic: into all, or into none. The
 copies are messages like any other. A kind that is subscribed by several patterns gets one.
 in_topic: words with a dot between them, 1 to 255 characters, without * and #.
@@ -6420,32 +6029,44 @@ Locks: the messages of that key, and those only with on_duplicate; keys are put 
 waits for other transactions that are putting the same keys.
 Where the idea comes from: the topic exchange of AMQP.'
 begin
-    declare v_key, v_kind text character set utf8mb4 collate /*!80017 utf8mb4_0900_bin *//*M!100600 utf8mb4_nopad_bin */;
-    declare v_now bigint;
-    declare v_list, v_shape, v_answer longtext character set utf8mb4;
-    declare v_shaped, v_draining, v_log, v_logs, v_restricted boolean;
+    declare v_key text character set utf8mb4 collate /*!80017 utf8mb4_0900_bin *//*M!100600 utf8mb4_nopad_bin */;
+    declare v_answer longtext character set utf8mb4;
     begin declare v_own boolean; declare v_tries int default 0; again: loop begin
+        declare v_now, v_at, v_one_at, v_entry, v_since bigint;
+        declare v_list, v_shape, v_headers, v_taken, v_none longtext character set utf8mb4;
+        declare v_priority smallint;
+        declare v_attempts, v_max_attempts int;
+        declare v_on_duplicate varchar(20) character set utf8mb4;
+        declare v_outcome varchar(10) character set utf8mb4;
+        declare v_kind text character set utf8mb4 collate /*!80017 utf8mb4_0900_bin *//*M!100600 utf8mb4_nopad_bin */;
+        declare v_shaped, v_draining, v_remembers, v_log, v_restricted boolean;
+        declare v_apart, v_logs boolean default false;
         declare c cursor for
-            select k.p_kind, k.payload_shape is not null, k.draining, k.log_seconds > 0, k.roles is not null
+            select k.p_kind, k.payload_shape is not null, k.draining, k.dedup_seconds > 0 or k.filter_index,
+                k.log_seconds > 0, k.roles is not null
             from json_table(v_list, '$[*]' columns (p_kind varchar(100) character set utf8mb4 collate /*!80017 utf8mb4_0900_bin *//*M!100600 utf8mb4_nopad_bin */ path '$[1]')) j
                 straight_join queue_kind k on k.p_kind = j.p_kind
-            where k.payload_shape is not null or k.draining or k.log_seconds > 0 or k.roles is not null
-                order by k.p_kind;
+            where k.payload_shape is not null or k.draining or k.dedup_seconds > 0 or k.filter_index
+                or k.log_seconds > 0 or k.roles is not null order by k.p_kind;
+        declare d cursor for
+            select j.entry, j.p_kind, v_now - nullif(k.dedup_seconds, 0) * 1000000
+            from json_table(v_list, '$[*]' columns (place for ordinality, entry bigint path '$[0]', p_kind varchar(100) character set utf8mb4 collate /*!80017 utf8mb4_0900_bin *//*M!100600 utf8mb4_nopad_bin */ path '$[1]')) j
+                left join queue_kind k on k.p_kind = j.p_kind
+            order by j.place;
         declare exit handler for 1213, 1020, 1467 call _queue_retry(v_own, v_tries);
         declare exit handler for sqlexception begin call _queue_undo(v_own); resignal; end;
         call _queue_begin(v_own);
         call queue_now(v_now);
         call _queue_check_topic(in_topic, 'topic');
-        set v_key = in_key, v_logs = false;
+        set v_key = in_key, in_payload = coalesce(in_payload, 'null'), v_answer = '[]';
         if in_key is null then
             call _queue_key(v_now, v_key);
         end if;
-        call _queue_check_key(v_key, 'key');
-        set in_payload = coalesce(in_payload, 'null');
+        call _queue_check_name(v_key, 200, 'key');
         call _queue_check_payload(in_payload, 'payload');
         call _queue_subscribed(in_topic, v_list);
         open c; begin declare v_over boolean default false; each_c: loop
-        begin declare continue handler for not found set v_over = true; fetch c into v_kind, v_shaped, v_draining, v_log, v_restricted; end;
+        begin declare continue handler for not found set v_over = true; fetch c into v_kind, v_shaped, v_draining, v_remembers, v_log, v_restricted; end;
         if v_over then leave each_c; end if;
             if v_draining then
                 call _queue_fail('PQ004', 'topic', in_topic,
@@ -6454,21 +6075,61 @@ begin
             if v_restricted then
                 call _queue_check_roles(json_array(v_kind));
             end if;
-            set v_logs = v_logs or v_log;
+            set v_logs = v_logs or v_log, v_apart = v_apart or v_remembers;
             if v_shaped then -- read apart: for a long value MariaDB's cursor makes a file
                 select k.payload_shape into v_shape from queue_kind k where k.p_kind = v_kind;
                 call _queue_check_fit(v_shape, in_payload, concat('payload for "', left(v_kind, 40), '"'));
             end if;
         end loop; end; close c;
-        call _queue_publish(v_list, v_key, in_payload, in_options, v_now, v_answer);
-        if v_logs then
-            /*M!100600 set statement group_concat_max_len = 1000000000 for */ select json_arrayagg(json_array(s.entry + 0, s.event)) into v_list
+        call _queue_check_options(in_options,
+            'delay_seconds,scheduled_at,priority,headers,attempts,max_attempts,on_duplicate', 'options');
+        call _queue_push_options(in_options, v_now, v_at, v_priority, v_headers, v_attempts, v_max_attempts,
+            v_on_duplicate, v_none, v_none, v_none);
+        if v_on_duplicate = 'ignore' and not v_apart then
+            insert into delayed_queue (entry, p_kind, p_key, payload, headers, priority, scheduled_at,
+                scheduled_at_initially, created_at, attempts, max_attempts, ready_rank, ready_at, due_at)
+            select j.entry, j.p_kind, v_key, in_payload, v_headers, v_priority, v_at, v_at, v_now, v_attempts,
+                v_max_attempts, if(v_at <= v_now, -v_priority, null), if(v_at <= v_now, v_at, null),
+                if(v_at > v_now, v_at, null)
+            from json_table(v_list, '$[*]' columns (entry bigint path '$[0]', p_kind varchar(100) character set utf8mb4 collate /*!80017 utf8mb4_0900_bin *//*M!100600 utf8mb4_nopad_bin */ path '$[1]')) j
+                left join delayed_queue q force index (delayed_queue_key) on q.p_kind = j.p_kind and q.p_key = v_key
+            where q.entry is null or @pyqueue_own is not true
+            on duplicate key update entry = delayed_queue.entry;
+            -- looked at, as in _queue_put
+            /*M!100600 set statement group_concat_max_len = 1000000000 for */ select json_arrayagg(json_array(s.p_kind, s.scheduled_at, s.outcome, s.entry)) into v_answer
             from (
-                select j.entry, if(j.outcome = 'created', 'pushed', 'replaced') as event
-                from json_table(v_answer, '$[*]' columns (place for ordinality,
+                select j.p_kind, coalesce(n.scheduled_at, q.scheduled_at) as scheduled_at,
+                    if(n.entry is null, 'ignored', 'created') as outcome, j.entry
+                from json_table(v_list, '$[*]' columns (place for ordinality, entry bigint path '$[0]', p_kind varchar(100) character set utf8mb4 collate /*!80017 utf8mb4_0900_bin *//*M!100600 utf8mb4_nopad_bin */ path '$[1]')) j
+                    left join delayed_queue n force index (primary) on n.entry = j.entry
+                    left join delayed_queue q force index (delayed_queue_key)
+                        on q.p_kind = if(n.entry is null, j.p_kind, null) and q.p_key = v_key
+                order by j.place limit 1000000000) s;
+        else
+            /*M!100600 set statement group_concat_max_len = 1000000000 for */ select coalesce(json_arrayagg(json_array(q.entry)), '[]') into v_taken
+            from json_table(v_list, '$[*]' columns (p_kind varchar(100) character set utf8mb4 collate /*!80017 utf8mb4_0900_bin *//*M!100600 utf8mb4_nopad_bin */ path '$[1]')) j
+                straight_join delayed_queue q force index (delayed_queue_key) on q.p_kind = j.p_kind and q.p_key = v_key
+            where v_on_duplicate <> 'ignore';
+            call _queue_lock(v_taken);
+            open d; begin declare v_over boolean default false; each_d: loop
+            begin declare continue handler for not found set v_over = true; fetch d into v_entry, v_kind, v_since; end;
+            if v_over then leave each_d; end if;
+                call _queue_put(v_entry, v_kind, v_key, in_payload, null, v_headers, v_priority, v_now, v_at,
+                    v_attempts, v_max_attempts, v_on_duplicate, v_since, null, null, null, null, null, v_one_at,
+                    v_outcome);
+                if v_outcome in ('created', 'replaced') then
+                    call _queue_index(json_array(v_entry + 0));
+                end if;
+                set v_answer = json_array_append(v_answer, '$', json_array(v_kind, v_one_at + 0, v_outcome,
+                    v_entry + 0));
+            end loop; end; close d;
+        end if;
+        if v_logs then
+            /*M!100600 set statement group_concat_max_len = 1000000000 for */ select json_arrayagg(json_array(s.entry + 0, if(s.outcome = 'created', 'pushed', 'replaced'))) into v_list
+            from (
+                select j.* from json_table(v_answer, '$[*]' columns (place for ordinality,
                     outcome varchar(10) character set utf8mb4 path '$[2]', entry bigint path '$[3]')) j
-                where j.outcome = 'created' or j.outcome = 'replaced'
-                    and json_value(in_options, '$.on_duplicate') in ('replace', 'keep_time')
+                where j.outcome = 'created' or j.outcome = 'replaced' and v_on_duplicate <> 'push_back'
                 order by j.outcome, j.place limit 1000000000) s;
             call _queue_log_entries(coalesce(v_list, '[]'), in_topic, v_now);
         end if;
@@ -6476,8 +6137,7 @@ begin
         leave again;
     end; end loop; end;
     select r.p_kind, v_key as p_key, r.scheduled_at, r.outcome
-    from json_table(v_answer, '$[*]' columns (place for ordinality, p_kind varchar(100) character set utf8mb4 collate /*!80017 utf8mb4_0900_bin *//*M!100600 utf8mb4_nopad_bin */ path '$[0]',
-        scheduled_at bigint path '$[1]', outcome varchar(10) character set utf8mb4 path '$[2]')) r
+    from json_table(v_answer, '$[*]' columns (place for ordinality, p_kind varchar(100) character set utf8mb4 collate /*!80017 utf8mb4_0900_bin *//*M!100600 utf8mb4_nopad_bin */ path '$[0]', scheduled_at bigint path '$[1]', outcome varchar(10) character set utf8mb4 path '$[2]')) r
     order by r.place;
 end;
 --;
@@ -6502,8 +6162,8 @@ end;
 --;
 drop procedure if exists _queue_cron_field;
 --;
-create procedure _queue_cron_field(in in_field varchar(5000) character set utf8mb4, in in_least int, in in_most int,
-    in in_names varchar(100) character set utf8mb4, out out_mask bigint)
+create procedure _queue_cron_field(in in_field varchar(5000) character set utf8mb4, in in_least int, in in_most int, in in_names varchar(100) character set utf8mb4,
+    out out_mask bigint)
     comment 'One field of a cron expression as a mask, a bit a value.
 in_field: values, ranges and steps with commas between them: *, 5, 1-5, */10, 10/5, mon-fri. in_least, in_most: the
 range of its values.
@@ -6546,10 +6206,9 @@ end;
 -- calls: _queue_cron_field, _queue_fail, _queue_number, _queue_text
 drop procedure if exists _queue_rule;
 --;
-create procedure _queue_rule(in in_options longtext character set utf8mb4, out out_rule longtext character set utf8mb4,
-    out out_every bigint, out out_seconds bigint, out out_minutes bigint, out out_hours bigint, out out_days bigint,
-    out out_months bigint, out out_weekdays bigint, out out_either_day boolean,
-    out out_zone varchar(64) character set utf8mb4, out out_zone_seconds int)
+create procedure _queue_rule(in in_options longtext character set utf8mb4, out out_rule longtext character set utf8mb4, out out_every bigint,
+    out out_seconds bigint, out out_minutes bigint, out out_hours bigint, out out_days bigint, out out_months bigint,
+    out out_weekdays bigint, out out_either_day boolean, out out_zone varchar(64) character set utf8mb4, out out_zone_seconds int)
     comment 'The rule of a schedule out of its options.
 in_options: see queue_schedule; of these every_seconds, daily_at, cron and time_zone.
 Result: a row of queue_recurring with what makes the rule.
@@ -6618,8 +6277,7 @@ end;
 --;
 drop procedure if exists _queue_zone_offset;
 --;
-create procedure _queue_zone_offset(in in_zone varchar(64) character set utf8mb4, in in_at bigint,
-    out out_offset bigint)
+create procedure _queue_zone_offset(in in_zone varchar(64) character set utf8mb4, in in_at bigint, out out_offset bigint)
     comment 'How far a zone is ahead of UTC.
 in_zone: its name. in_at: when, in seconds since 1970-01-01 UTC.
 Result: seconds.
@@ -6632,8 +6290,7 @@ end;
 -- calls: _queue_zone_offset
 drop procedure if exists _queue_zone_change;
 --;
-create procedure _queue_zone_change(in in_zone varchar(64) character set utf8mb4, in in_from bigint, in in_to bigint,
-    out out_change bigint)
+create procedure _queue_zone_change(in in_zone varchar(64) character set utf8mb4, in in_from bigint, in in_to bigint, out out_change bigint)
     comment 'When a zone changes its offset.
 in_zone: its name. in_from, in_to: two times with different offsets, in seconds since 1970-01-01 UTC.
 Result: the first second of the other offset.
@@ -6784,14 +6441,14 @@ begin
     end while;
 end;
 --;
--- calls: _queue_boolean, _queue_check_fit, _queue_check_kind, _queue_check_options, _queue_check_payload,
+-- calls: _queue_boolean, _queue_check_fit, _queue_check_name, _queue_check_options, _queue_check_payload,
 --     _queue_check_roles, _queue_fail, _queue_instant, _queue_next_tick, _queue_push_options, _queue_rule,
 --     _queue_text, queue_now
 -- changes: queue_recurring
 drop procedure if exists queue_schedule;
 --;
-create procedure queue_schedule(in in_name text character set utf8mb4 collate /*!80017 utf8mb4_0900_bin *//*M!100600 utf8mb4_nopad_bin */, in in_kind text character set utf8mb4 collate /*!80017 utf8mb4_0900_bin *//*M!100600 utf8mb4_nopad_bin */,
-    in in_payload longtext character set utf8mb4, in in_options longtext character set utf8mb4)
+create procedure queue_schedule(in in_name text character set utf8mb4 collate /*!80017 utf8mb4_0900_bin *//*M!100600 utf8mb4_nopad_bin */, in in_kind text character set utf8mb4 collate /*!80017 utf8mb4_0900_bin *//*M!100600 utf8mb4_nopad_bin */, in in_payload longtext character set utf8mb4,
+    in in_options longtext character set utf8mb4)
     comment 'Has a message pushed again and again, by queue_tick. A schedule of that name is replaced. What it is due
 for already stays due where its rule is the same.
 in_name: 1 to 100 characters.
@@ -6838,8 +6495,8 @@ begin
         call _queue_begin(v_own);
         set v_next_at = null;
         call queue_now(v_now);
-        call _queue_check_kind(in_name, 100, 'name');
-        call _queue_check_kind(in_kind, 95, 'kind');
+        call _queue_check_name(in_name, 100, 'name');
+        call _queue_check_name(in_kind, 95, 'kind');
         -- not as a query in a call, which would lock the row
         select max(r.p_kind) into v_before from queue_recurring r where r.name = in_name;
         call _queue_check_roles(json_array(in_kind, v_before));
@@ -6886,8 +6543,7 @@ begin
             call _queue_next_tick(in_name, v_now, v_next_at);
         end if;
         if v_next_at is null and v_until is null then
-            call _queue_fail('PQ002', 'cron', json_unquote(json_extract(in_options, '$.cron')),
-                'must be a time that comes');
+            call _queue_fail('PQ002', 'cron', json_unquote(json_extract(in_options, '$.cron')), 'must be a time that comes');
         end if;
         update queue_recurring r set r.next_at = v_next_at where r.name = in_name;
         call _queue_commit(v_own);
@@ -6896,7 +6552,7 @@ begin
     select in_name as name, in_kind as p_kind, v_next_at as next_at;
 end;
 --;
--- calls: _queue_check_kind, _queue_check_roles
+-- calls: _queue_check_name, _queue_check_roles
 -- changes: queue_recurring
 drop procedure if exists queue_unschedule;
 --;
@@ -6913,7 +6569,7 @@ begin
         declare exit handler for 1213, 1020, 1467 call _queue_retry(v_own, v_tries);
         declare exit handler for sqlexception begin call _queue_undo(v_own); resignal; end;
         call _queue_begin(v_own);
-        call _queue_check_kind(in_name, 100, 'name');
+        call _queue_check_name(in_name, 100, 'name');
         -- not as a query in a call, which would lock the row
         select max(r.p_kind) into v_kind from queue_recurring r where r.name = in_name;
         call _queue_check_roles(json_array(v_kind));
@@ -7042,9 +6698,7 @@ begin
             from json_table(v_kept, '$[*]' columns (position bigint path '$[0]')) j
                 straight_join queue_log l force index (primary) on l.position = j.position
             group by l.event;
-            /*M!100600 set statement sql_safe_updates = 0 for */ update json_table(v_kept, '$[*]'
-                columns (position bigint path '$[0]', p_kind varchar(100) character set utf8mb4 collate /*!80017 utf8mb4_0900_bin *//*M!100600 utf8mb4_nopad_bin */ path '$[1]',
-                    entry bigint path '$[2]')) j
+            /*M!100600 set statement sql_safe_updates = 0 for */ update json_table(v_kept, '$[*]' columns (position bigint path '$[0]', p_kind varchar(100) character set utf8mb4 collate /*!80017 utf8mb4_0900_bin *//*M!100600 utf8mb4_nopad_bin */ path '$[1]', entry bigint path '$[2]')) j
                 straight_join queue_log l force index (primary) on l.position = j.position
             set l.p_kind = j.p_kind, l.entry = j.entry, l.topic_only = true;
         end if;
@@ -7055,19 +6709,19 @@ begin
         group by l.p_kind, coalesce(l.name, ''), l.event;
         /*M!100600 set statement sql_safe_updates = 0 for */ delete l from json_table(v_found, '$[*]' columns (position bigint path '$')) j
             straight_join queue_log l force index (primary) on l.position = j.position and l.p_kind = in_kind;
-        set v_found = null;
-        /*M!100600 set statement group_concat_max_len = 1000000000 for */ select json_arrayagg(json_array(o.name, o.event, o.position)) into v_found
-        from (
-            select g.name, g.event, g.position from queue_log_gone g force index (primary)
-            where g.p_kind = in_kind and (
-                select 1 from queue_log_gone n force index (primary) where n.p_kind = g.p_kind and n.name = g.name
-                    and n.event = g.event and n.position > g.position limit 1) is not null
-            limit 100 for update /*!80000 of g */ skip locked) o;
-        /*M!100600 set statement sql_safe_updates = 0 for */ delete g from json_table(coalesce(v_found, '[]'), '$[*]'
-            columns (name varchar(255) character set utf8mb4 collate /*!80017 utf8mb4_0900_bin *//*M!100600 utf8mb4_nopad_bin */ path '$[0]', event varchar(10) character set utf8mb4 collate /*!80017 utf8mb4_0900_bin *//*M!100600 utf8mb4_nopad_bin */ path '$[1]',
-                position bigint path '$[2]')) j
-            straight_join queue_log_gone g force index (primary)
-                on g.p_kind = in_kind and g.name = j.name and g.event = j.event and g.position = j.position;
+        begin declare v_unlocked longtext character set utf8mb4;
+            /*M!100600 set statement group_concat_max_len = 1000000000 for */ select json_arrayagg(json_array(unlocked.p_kind, unlocked.name, unlocked.event, unlocked.position)) into v_unlocked
+            from (select g.p_kind, g.name, g.event, g.position from queue_log_gone g force index (primary)
+                where g.p_kind = in_kind and (
+                    select 1 from queue_log_gone n force index (primary) where n.p_kind = g.p_kind and n.name = g.name
+                        and n.event = g.event and n.position > g.position limit 1) is not null
+                limit 100
+            for update /*!80000 of g */ skip locked) unlocked;
+            if v_unlocked is not null then
+                /*M!100600 set statement sql_safe_updates = 0 for */ delete g from json_table(v_unlocked, '$[*]' columns (p_kind varchar(100) character set utf8mb4 collate /*!80017 utf8mb4_0900_bin *//*M!100600 utf8mb4_nopad_bin */ path '$[0]', name varchar(255) character set utf8mb4 collate /*!80017 utf8mb4_0900_bin *//*M!100600 utf8mb4_nopad_bin */ path '$[1]', event varchar(10) character set utf8mb4 collate /*!80017 utf8mb4_0900_bin *//*M!100600 utf8mb4_nopad_bin */ path '$[2]', position bigint path '$[3]')) unlocked
+                    straight_join queue_log_gone g force index (primary) on g.p_kind = unlocked.p_kind and g.name = unlocked.name and g.event = unlocked.event and g.position = unlocked.position;
+            end if;
+        end;
     end if;
 end;
 --;
@@ -7102,8 +6756,8 @@ end;
 -- changes: queue_log
 drop procedure if exists _queue_log;
 --;
-create procedure _queue_log(in in_entry bigint, in in_event varchar(10) character set utf8mb4,
-    in in_to_kind text character set utf8mb4 collate /*!80017 utf8mb4_0900_bin *//*M!100600 utf8mb4_nopad_bin */, in in_topic text character set utf8mb4 collate /*!80017 utf8mb4_0900_bin *//*M!100600 utf8mb4_nopad_bin */, in in_copy_of bigint, in in_now bigint)
+create procedure _queue_log(in in_entry bigint, in in_event varchar(10) character set utf8mb4, in in_to_kind text character set utf8mb4 collate /*!80017 utf8mb4_0900_bin *//*M!100600 utf8mb4_nopad_bin */,
+    in in_topic text character set utf8mb4 collate /*!80017 utf8mb4_0900_bin *//*M!100600 utf8mb4_nopad_bin */, in in_copy_of bigint, in in_now bigint)
     comment 'Appends an event of a message to the log. Its kind has log_seconds.
 in_entry: the message, which is there. in_event: pushed, replaced; or acked, popped, moved, dead, removed, which have no
 payload. in_to_kind: where it went, NULL: nowhere. in_topic: of what was published, else NULL. in_copy_of: the position
@@ -7128,8 +6782,7 @@ end;
 -- calls: _queue_log
 drop procedure if exists _queue_log_entries;
 --;
-create procedure _queue_log_entries(in in_list longtext character set utf8mb4, in in_topic text character set utf8mb4 collate /*!80017 utf8mb4_0900_bin *//*M!100600 utf8mb4_nopad_bin */,
-    in in_now bigint)
+create procedure _queue_log_entries(in in_list longtext character set utf8mb4, in in_topic text character set utf8mb4 collate /*!80017 utf8mb4_0900_bin *//*M!100600 utf8mb4_nopad_bin */, in in_now bigint)
     comment 'Appends messages that came in to the log, where their kinds have log_seconds.
 in_list: a JSON array of arrays, in their order: an entry, and its event: pushed, replaced, or null for none; entries
 that aren''t there are left out. in_topic: what was published: the first of them stands under it, the others are its
@@ -7142,8 +6795,7 @@ begin
     declare v_kind varchar(100) character set utf8mb4 collate /*!80017 utf8mb4_0900_bin *//*M!100600 utf8mb4_nopad_bin */;
     declare c cursor for
         select q.p_kind, q.entry, j.event
-        from json_table(in_list, '$[*]' columns (place for ordinality, entry bigint path '$[0]',
-            event varchar(10) character set utf8mb4 path '$[1]')) j
+        from json_table(in_list, '$[*]' columns (place for ordinality, entry bigint path '$[0]', event varchar(10) character set utf8mb4 path '$[1]')) j
             straight_join delayed_queue q force index (primary) on q.entry = j.entry
             straight_join queue_kind k on k.p_kind = q.p_kind and k.log_seconds > 0
         where j.event is not null
@@ -7210,8 +6862,7 @@ begin
         from (select n.position, n.id from queue_log_known n order by n.position limit 100 for update skip locked) o;
         insert into queue_log_known (position, id, noted_at)
             values (out_horizon, uuid_short() & 9223372036854775807, in_now);
-        /*M!100600 set statement sql_safe_updates = 0 for */ delete n from json_table(coalesce(v_old, '[]'), '$[*]'
-            columns (position bigint path '$[0]', id bigint path '$[1]')) j
+        /*M!100600 set statement sql_safe_updates = 0 for */ delete n from json_table(coalesce(v_old, '[]'), '$[*]' columns (position bigint path '$[0]', id bigint path '$[1]')) j
             straight_join queue_log_known n force index (primary) on n.position = j.position and n.id = j.id;
     end if;
 end;
@@ -7219,8 +6870,8 @@ end;
 drop procedure if exists _queue_read;
 --;
 create procedure _queue_read(in in_name text character set utf8mb4 collate /*!80017 utf8mb4_0900_bin *//*M!100600 utf8mb4_nopad_bin */, in in_matcher text character set utf8mb4 collate /*!80017 utf8mb4_0900_bin *//*M!100600 utf8mb4_nopad_bin */,
-    in in_events text character set utf8mb4 collate /*!80017 utf8mb4_0900_bin *//*M!100600 utf8mb4_nopad_bin */, in in_place bigint, in in_max int, in in_until bigint,
-    out out_rows bigint, out out_last bigint)
+    in in_events text character set utf8mb4 collate /*!80017 utf8mb4_0900_bin *//*M!100600 utf8mb4_nopad_bin */, in in_place bigint, in in_max int, in in_until bigint, out out_rows bigint,
+    out out_last bigint)
     comment 'How far a reader reads next.
 in_name, in_matcher, in_events, in_place: the reader. in_max: how many rows. in_until: the last position.
 Result: how many rows of the log that are, and the last of them.
@@ -7254,8 +6905,8 @@ end;
 drop procedure if exists _queue_log_known;
 --;
 create procedure _queue_log_known(in in_own boolean, in in_now bigint, in in_name text character set utf8mb4 collate /*!80017 utf8mb4_0900_bin *//*M!100600 utf8mb4_nopad_bin */,
-    in in_matcher text character set utf8mb4 collate /*!80017 utf8mb4_0900_bin *//*M!100600 utf8mb4_nopad_bin */, in in_events text character set utf8mb4 collate /*!80017 utf8mb4_0900_bin *//*M!100600 utf8mb4_nopad_bin */, in in_place bigint,
-    in in_max int, in in_last bigint, out out_known bigint)
+    in in_matcher text character set utf8mb4 collate /*!80017 utf8mb4_0900_bin *//*M!100600 utf8mb4_nopad_bin */, in in_events text character set utf8mb4 collate /*!80017 utf8mb4_0900_bin *//*M!100600 utf8mb4_nopad_bin */, in in_place bigint, in in_max int,
+    in in_last bigint, out out_known bigint)
     comment 'Up to which position the log is complete in the eyes of the caller''s transaction. In a call that is its
 own transaction that is the horizon. A snapshot that is kept may be older than the end of a transaction that isn''t open
 any more; so there it is what was known before it was taken, and what follows without a gap.
@@ -7306,38 +6957,8 @@ begin
     end if;
 end;
 --;
--- calls: _queue_fail
-drop procedure if exists _queue_events;
---;
-create procedure _queue_events(in in_options longtext character set utf8mb4, out out_events text character set utf8mb4 collate /*!80017 utf8mb4_0900_bin *//*M!100600 utf8mb4_nopad_bin */)
-    comment 'The option events of a read.
-in_options: the options, an object or NULL.
-Result: the events, in their order, with a comma between them; NULL where there is no such option.
-Errors: PQ002.
-differs: the result is out_events.'
-begin
-    declare v_events longtext character set utf8mb4 default json_extract(in_options, '$.events');
-    declare v_bad longtext character set utf8mb4;
-    set out_events = null;
-    if coalesce(json_type(v_events), 'NULL') <> 'NULL' then
-        if json_type(v_events) <> 'ARRAY' or json_length(v_events) = 0 then
-            call _queue_fail('PQ002', 'events', json_unquote(v_events), 'must be an array of events');
-        end if;
-        /*M!100600 set statement group_concat_max_len = 1000000000 for */ select min(j.event), group_concat(distinct j.name order by j.name) into v_bad, out_events
-        from (
-            select if(e.name in ('pushed', 'replaced', 'acked', 'popped', 'moved', 'dead', 'removed')
-                and json_type(e.event) = 'STRING', null, cast(e.event as char character set utf8mb4)) as event, e.name
-            from json_table(v_events, '$[*]'
-                columns (event json path '$', name varchar(100) character set utf8mb4 collate /*!80017 utf8mb4_0900_bin *//*M!100600 utf8mb4_nopad_bin */ path '$')) e) j;
-        if v_bad is not null then
-            call _queue_fail('PQ002', 'events', v_bad, 'must be pushed, replaced, acked, popped, moved, dead, removed');
-        end if;
-    end if;
-end;
---;
--- calls: _queue_check_key, _queue_check_kind, _queue_check_options, _queue_check_roles, _queue_check_topic,
---     _queue_events, _queue_fail, _queue_log_horizon, _queue_log_known, _queue_log_missed, _queue_matcher,
---     _queue_text
+-- calls: _queue_check_name, _queue_check_options, _queue_check_roles, _queue_check_topic, _queue_fail,
+--     _queue_log_horizon, _queue_log_known, _queue_log_missed, _queue_matcher, _queue_text
 -- changes: queue_reader
 drop procedure if exists _queue_reader;
 --;
@@ -7353,12 +6974,12 @@ differs: the result is out_matcher, out_events and out_place. In the caller''s t
 begin
     declare v_from, v_events, v_name text character set utf8mb4 collate /*!80017 utf8mb4_0900_bin *//*M!100600 utf8mb4_nopad_bin */;
     declare v_last bigint;
-    declare v_kinds longtext character set utf8mb4;
+    declare v_kinds, v_wanted, v_bad longtext character set utf8mb4;
     declare v_ended varchar(10) character set utf8mb4;
     declare v_unknown boolean;
     declare v_pattern boolean default in_name regexp '(^|[.])[*#]([.]|$)';
     declare continue handler for not found begin end;
-    call _queue_check_kind(in_name, 255, 'name');
+    call _queue_check_name(in_name, 255, 'name');
     if v_pattern then
         call _queue_check_topic(in_name, 'pattern');
         call _queue_matcher(in_name, out_matcher);
@@ -7366,13 +6987,26 @@ begin
             where k.roles is not null and concat('.', k.p_kind) regexp out_matcher;
     end if;
     call _queue_check_roles(coalesce(v_kinds, json_array(in_name)));
-    call _queue_check_key(in_reader, 'reader');
+    call _queue_check_name(in_reader, 200, 'reader');
     call _queue_check_options(in_options, 'from,events', 'options');
     call _queue_text(in_options, 'from', v_from);
     if v_from not in ('oldest', 'now') then
         call _queue_fail('PQ002', 'from', v_from, 'must be oldest or now');
     end if;
-    call _queue_events(in_options, v_events);
+    set v_wanted = json_extract(in_options, '$.events');
+    if coalesce(json_type(v_wanted), 'NULL') <> 'NULL' then
+        if json_type(v_wanted) <> 'ARRAY' or json_length(v_wanted) = 0 then
+            call _queue_fail('PQ002', 'events', json_unquote(v_wanted), 'must be an array of events');
+        end if;
+        /*M!100600 set statement group_concat_max_len = 1000000000 for */ select min(if(e.name in ('pushed', 'replaced', 'acked', 'popped', 'moved', 'dead', 'removed')
+                and json_type(e.event) = 'STRING', null, cast(e.event as char character set utf8mb4))),
+            group_concat(distinct e.name order by e.name)
+        into v_bad, v_events
+        from json_table(v_wanted, '$[*]' columns (event json path '$', name varchar(100) character set utf8mb4 collate /*!80017 utf8mb4_0900_bin *//*M!100600 utf8mb4_nopad_bin */ path '$')) e;
+        if v_bad is not null then
+            call _queue_fail('PQ002', 'events', v_bad, 'must be pushed, replaced, acked, popped, moved, dead, removed');
+        end if;
+    end if;
     select r.name, r.events, greatest(r.position, r.looked) into v_name, out_events, out_place from queue_reader r
         where r.reader = in_reader;
     set v_ended = nullif(regexp_substr(v_events, 'acked|popped|moved|dead|removed'), '');
@@ -7509,7 +7143,7 @@ begin
     end; end loop; end;
 end;
 --;
--- calls: _queue_check_key, _queue_fail
+-- calls: _queue_check_name, _queue_fail
 -- changes: queue_reader
 drop procedure if exists queue_read_ack;
 --;
@@ -7527,7 +7161,7 @@ begin
         declare exit handler for 1213, 1020, 1467 call _queue_retry(v_own, v_tries);
         declare exit handler for sqlexception begin call _queue_undo(v_own); resignal; end;
         call _queue_begin(v_own);
-        call _queue_check_key(in_reader, 'reader');
+        call _queue_check_name(in_reader, 200, 'reader');
         set v_place = null;
         select r.position into v_place from queue_reader r where r.reader = in_reader for update;
         if v_place is null then
@@ -7548,7 +7182,7 @@ begin
     select in_reader as reader, v_place as position;
 end;
 --;
--- calls: _queue_check_key
+-- calls: _queue_check_name
 -- changes: queue_reader
 drop procedure if exists queue_read_end;
 --;
@@ -7564,7 +7198,7 @@ begin
         declare exit handler for 1213, 1020, 1467 call _queue_retry(v_own, v_tries);
         declare exit handler for sqlexception begin call _queue_undo(v_own); resignal; end;
         call _queue_begin(v_own);
-        call _queue_check_key(in_reader, 'reader');
+        call _queue_check_name(in_reader, 200, 'reader');
         select count(*) > 0 into v_changed from queue_reader r where r.reader = in_reader for update;
         delete r from queue_reader r where r.reader = in_reader;
         call _queue_commit(v_own);
@@ -7575,8 +7209,7 @@ end;
 --;
 drop procedure if exists _queue_leaves;
 --;
-create procedure _queue_leaves(in in_document longtext character set utf8mb4, in in_filter boolean,
-    out out_leaves longtext character set utf8mb4)
+create procedure _queue_leaves(in in_document longtext character set utf8mb4, in in_filter boolean, out out_leaves longtext character set utf8mb4)
     comment 'The values of a document that objects alone lead to, and those that stand in an array which they lead to.
 in_document: payload, headers or a filter. in_filter: whether it is a filter.
 out_leaves: a JSON array of {p, c}, path and value, such that values that are equal are spelt the same, 1 and 1.0 too.
@@ -7616,8 +7249,7 @@ begin
                 concat(coalesce(c.value, 'null'), '') collate /*!80017 utf8mb4_0900_bin *//*M!100600 utf8mb4_nopad_bin */ as v
             from json_table(v_level, '$.*' columns (node for ordinality, p longtext character set utf8mb4 collate /*!80017 utf8mb4_0900_bin *//*M!100600 utf8mb4_nopad_bin */ path '$.p',
                 v longtext character set utf8mb4 collate /*!80017 utf8mb4_0900_bin *//*M!100600 utf8mb4_nopad_bin */ path '$.v', k longtext character set utf8mb4 collate /*!80017 utf8mb4_0900_bin *//*M!100600 utf8mb4_nopad_bin */ path '$.k', names int path '$.n')) n
-                join json_table(json_extract(n.v, if(n.k is null, '$', '$.*')), '$[*]'
-                    columns (place for ordinality, value json path '$')) c
+                join json_table(json_extract(n.v, if(n.k is null, '$', '$.*')), '$[*]' columns (place for ordinality, value json path '$')) c
             where c.place <= coalesce(n.names, c.place) or not v_looked) v;
         if v_twice then -- of a name that stands more than once in an object the last is left
             /*M!100600 set in_document = regexp_replace(in_document, concat(
@@ -7648,8 +7280,7 @@ end;
 -- calls: _queue_fail, _queue_leaves
 drop procedure if exists _queue_where;
 --;
-create procedure _queue_where(in in_options longtext character set utf8mb4,
-    out out_where longtext character set utf8mb4)
+create procedure _queue_where(in in_options longtext character set utf8mb4, out out_where longtext character set utf8mb4)
     comment 'The option where of queue_reserve, queue_pop and queue_peek: what payload or headers of a message must
 contain.
 in_options: the options.
@@ -7673,9 +7304,7 @@ begin
         call _queue_fail('PQ002', 'where', v_where, 'must be at most 31 levels deep');
     elseif json_length(v_where) > 0 then
         call _queue_leaves(v_where, true, out_where);
-        select count(*) into v_deep
-            from json_table(out_where, '$[*]'
-            columns (p longtext character set utf8mb4 collate /*!80017 utf8mb4_0900_bin *//*M!100600 utf8mb4_nopad_bin */ path '$.p', c longtext character set utf8mb4 collate /*!80017 utf8mb4_0900_bin *//*M!100600 utf8mb4_nopad_bin */ path '$.c')) w where w.c = '!';
+        select count(*) into v_deep from json_table(out_where, '$[*]' columns (p longtext character set utf8mb4 collate /*!80017 utf8mb4_0900_bin *//*M!100600 utf8mb4_nopad_bin */ path '$.p', c longtext character set utf8mb4 collate /*!80017 utf8mb4_0900_bin *//*M!100600 utf8mb4_nopad_bin */ path '$.c')) w where w.c = '!';
         if v_deep > 0 then
             call _queue_fail('PQ002', 'where', v_where, 'must have no object and no array in an array');
         elseif json_length(out_where) > 16 then
@@ -7697,9 +7326,7 @@ begin
     declare v_value longtext character set utf8mb4 collate /*!80017 utf8mb4_0900_bin *//*M!100600 utf8mb4_nopad_bin */;
     declare continue handler for not found begin end;
     set out_path = null, out_text = null, out_number = null;
-    select concat('$', w.p), w.c into out_path, v_value
-        from json_table(in_where, '$[*]'
-        columns (p longtext character set utf8mb4 collate /*!80017 utf8mb4_0900_bin *//*M!100600 utf8mb4_nopad_bin */ path '$.p', c longtext character set utf8mb4 collate /*!80017 utf8mb4_0900_bin *//*M!100600 utf8mb4_nopad_bin */ path '$.c')) w
+    select concat('$', w.p), w.c into out_path, v_value from json_table(in_where, '$[*]' columns (p longtext character set utf8mb4 collate /*!80017 utf8mb4_0900_bin *//*M!100600 utf8mb4_nopad_bin */ path '$.p', c longtext character set utf8mb4 collate /*!80017 utf8mb4_0900_bin *//*M!100600 utf8mb4_nopad_bin */ path '$.c')) w
     where right(w.p, 2) <> '[]' and w.c not in ('{}', '[]')
         /*M!100600 and locate('."-', w.p) = 0 */ -- no path finds a name that begins so
         order by w.c in ('true', 'false', 'null'), char_length(json_unquote(w.c)) desc, w.p limit 1;
@@ -7730,13 +7357,9 @@ begin
     set v_document = coalesce(out_payload, out_headers), v_next = if(out_payload is null, null, out_headers);
     while v_document is not null do
         call _queue_leaves(v_document, false, v_leaves);
-        select count(*) into v_lacks
-            from json_table(in_where, '$[*]'
-            columns (p longtext character set utf8mb4 collate /*!80017 utf8mb4_0900_bin *//*M!100600 utf8mb4_nopad_bin */ path '$.p', c longtext character set utf8mb4 collate /*!80017 utf8mb4_0900_bin *//*M!100600 utf8mb4_nopad_bin */ path '$.c')) w
+        select count(*) into v_lacks from json_table(in_where, '$[*]' columns (p longtext character set utf8mb4 collate /*!80017 utf8mb4_0900_bin *//*M!100600 utf8mb4_nopad_bin */ path '$.p', c longtext character set utf8mb4 collate /*!80017 utf8mb4_0900_bin *//*M!100600 utf8mb4_nopad_bin */ path '$.c')) w
         where not exists (select 1
-            from json_table(v_leaves, '$[*]'
-            columns (p longtext character set utf8mb4 collate /*!80017 utf8mb4_0900_bin *//*M!100600 utf8mb4_nopad_bin */ path '$.p', c longtext character set utf8mb4 collate /*!80017 utf8mb4_0900_bin *//*M!100600 utf8mb4_nopad_bin */ path '$.c')) l
-            where l.p = w.p and l.c = w.c);
+            from json_table(v_leaves, '$[*]' columns (p longtext character set utf8mb4 collate /*!80017 utf8mb4_0900_bin *//*M!100600 utf8mb4_nopad_bin */ path '$.p', c longtext character set utf8mb4 collate /*!80017 utf8mb4_0900_bin *//*M!100600 utf8mb4_nopad_bin */ path '$.c')) l where l.p = w.p and l.c = w.c);
         set out_matches = v_lacks = 0, v_document = if(out_matches, null, v_next), v_next = null;
     end while;
 end;
@@ -7757,9 +7380,7 @@ begin
     declare v_pending boolean;
     declare v_payload, v_headers, v_leaves, v_more longtext character set utf8mb4;
     declare c cursor for
-        select distinct q.entry
-        from json_table(in_entries, '$[*]' columns (entry bigint path '$')) j
-            straight_join delayed_queue q force index (primary) on q.entry = j.entry
+        select distinct q.entry from json_table(in_entries, '$[*]' columns (entry bigint path '$')) j straight_join delayed_queue q force index (primary) on q.entry = j.entry
             straight_join queue_kind k force index (primary) on k.p_kind = q.p_kind
         where k.filter_index order by q.entry;
     declare continue handler for not found begin end;
@@ -7781,8 +7402,7 @@ begin
         insert into queue_term (entry, term, place)
         select distinct v_entry, cast(conv(left(sha2(concat(v_kind, l.p, '=', l.c), 256), 15), 16, 10) as signed),
             v_place
-        from json_table(v_leaves, '$[*]'
-            columns (p longtext character set utf8mb4 collate /*!80017 utf8mb4_0900_bin *//*M!100600 utf8mb4_nopad_bin */ path '$.p', c longtext character set utf8mb4 collate /*!80017 utf8mb4_0900_bin *//*M!100600 utf8mb4_nopad_bin */ path '$.c')) l
+        from json_table(v_leaves, '$[*]' columns (p longtext character set utf8mb4 collate /*!80017 utf8mb4_0900_bin *//*M!100600 utf8mb4_nopad_bin */ path '$.p', c longtext character set utf8mb4 collate /*!80017 utf8mb4_0900_bin *//*M!100600 utf8mb4_nopad_bin */ path '$.c')) l
         where l.c not in ('{}', '[]')
         order by 2;
     end loop; end; close c;
@@ -7801,8 +7421,7 @@ begin
     declare v_rows longtext character set utf8mb4;
     /*M!100600 set statement group_concat_max_len = 1000000000 for */ select json_arrayagg(json_array(r.entry, r.term)), count(*) into v_rows, out_rows
     from (
-        select t.entry, t.term
-        from json_table(coalesce(in_entries, '[]'), '$[*]' columns (entry bigint path '$')) j
+        select t.entry, t.term from json_table(coalesce(in_entries, '[]'), '$[*]' columns (entry bigint path '$')) j
             straight_join queue_term t force index (primary) on t.entry = j.entry
         order by t.entry, t.term for update /*!80000 of t */ skip locked) r;
     if out_rows > 0 then
@@ -7886,9 +7505,8 @@ end;
 drop procedure if exists _queue_look_where;
 --;
 create procedure _queue_look_where(in in_kind text character set utf8mb4 collate /*!80017 utf8mb4_0900_bin *//*M!100600 utf8mb4_nopad_bin */, in in_now bigint, in in_many int,
-    in in_path longtext character set utf8mb4 collate /*!80017 utf8mb4_0900_bin *//*M!100600 utf8mb4_nopad_bin */, in in_text longtext character set utf8mb4 collate /*!80017 utf8mb4_0900_bin *//*M!100600 utf8mb4_nopad_bin */, in in_number double,
-    inout out_rank int, inout out_place bigint, inout out_entry bigint, out out_entries longtext character set utf8mb4,
-    out out_rows int)
+    in in_path longtext character set utf8mb4 collate /*!80017 utf8mb4_0900_bin *//*M!100600 utf8mb4_nopad_bin */, in in_text longtext character set utf8mb4 collate /*!80017 utf8mb4_0900_bin *//*M!100600 utf8mb4_nopad_bin */, in in_number double, inout out_rank int,
+    inout out_place bigint, inout out_entry bigint, out out_entries longtext character set utf8mb4, out out_rows int)
     comment 'Looks through the ready line, or through the timetable, for messages that a filter may match, without a
 lock. Whether all of the filter matches see _queue_matches.
 in_kind: the kind. in_now: what is scheduled or due later than that is passed over. in_many: how many. in_path, in_text,
@@ -7911,16 +7529,11 @@ begin
             select q.entry, q.due_at from delayed_queue q force index (delayed_queue_due)
             where q.p_kind = in_kind and q.due_at between out_place and in_now
                 and (q.due_at > out_place or q.entry > out_entry)
-                and (in_path is null or /*M!100600 if(locate('\\', q.payload) > 0
-                    or locate(v_name, q.payload, locate(v_name, q.payload) + 1) > 0, true, */ if(in_number is null,
-                    json_unquote(json_extract(q.payload, in_path)) = in_text,
-                    if(json_type(json_extract(q.payload, in_path)) in ('INTEGER', 'UNSIGNED INTEGER', 'DOUBLE',
-                    'DECIMAL'), json_extract(q.payload, in_path) + 0e0 = in_number, false)) /*M!100600 ) */
-                or /*M!100600 if(locate('\\', q.headers) > 0
-                    or locate(v_name, q.headers, locate(v_name, q.headers) + 1) > 0, true, */ if(in_number is null,
-                    json_unquote(json_extract(q.headers, in_path)) = in_text,
-                    if(json_type(json_extract(q.headers, in_path)) in ('INTEGER', 'UNSIGNED INTEGER', 'DOUBLE',
-                    'DECIMAL'), json_extract(q.headers, in_path) + 0e0 = in_number, false)) /*M!100600 ) */)
+                and (in_path is null or /*M!100600 if(locate('\\', q.payload) > 0 or locate(v_name, q.payload, locate(v_name, q.payload) + 1) > 0, true, */
+if(in_number is null, json_unquote(json_extract(q.payload, in_path)) = in_text, if(json_type(json_extract(q.payload, in_path)) in ('INTEGER', 'UNSIGNED INTEGER', 'DOUBLE', 'DECIMAL'),
+json_extract(q.payload, in_path) + 0e0 = in_number, false)) /*M!100600 ) */ or /*M!100600 if(locate('\\', q.headers) > 0 or locate(v_name, q.headers, locate(v_name, q.headers) + 1) > 0, true, */
+if(in_number is null, json_unquote(json_extract(q.headers, in_path)) = in_text, if(json_type(json_extract(q.headers, in_path)) in ('INTEGER', 'UNSIGNED INTEGER', 'DOUBLE', 'DECIMAL'),
+json_extract(q.headers, in_path) + 0e0 = in_number, false)) /*M!100600 ) */)
             order by q.due_at, q.entry limit in_many) c;
     else -- in two parts, so that each is a range of the index
         /*M!100600 set statement group_concat_max_len = 1000000000 for */ select json_arrayagg(c.entry), count(*),
@@ -7932,16 +7545,11 @@ begin
             select q.entry, q.ready_rank, q.ready_at from delayed_queue q force index (delayed_queue_ready)
             where q.ready_kind = in_kind and q.ready_rank = out_rank and q.ready_at >= out_place
                 and (q.ready_at > out_place or q.entry > out_entry) and q.scheduled_at <= in_now
-                and (in_path is null or q.pending or /*M!100600 if(locate('\\', q.payload) > 0
-                    or locate(v_name, q.payload, locate(v_name, q.payload) + 1) > 0, true, */ if(in_number is null,
-                    json_unquote(json_extract(q.payload, in_path)) = in_text,
-                    if(json_type(json_extract(q.payload, in_path)) in ('INTEGER', 'UNSIGNED INTEGER', 'DOUBLE',
-                    'DECIMAL'), json_extract(q.payload, in_path) + 0e0 = in_number, false)) /*M!100600 ) */
-                or /*M!100600 if(locate('\\', q.headers) > 0
-                    or locate(v_name, q.headers, locate(v_name, q.headers) + 1) > 0, true, */ if(in_number is null,
-                    json_unquote(json_extract(q.headers, in_path)) = in_text,
-                    if(json_type(json_extract(q.headers, in_path)) in ('INTEGER', 'UNSIGNED INTEGER', 'DOUBLE',
-                    'DECIMAL'), json_extract(q.headers, in_path) + 0e0 = in_number, false)) /*M!100600 ) */)
+                and (in_path is null or q.pending or /*M!100600 if(locate('\\', q.payload) > 0 or locate(v_name, q.payload, locate(v_name, q.payload) + 1) > 0, true, */
+if(in_number is null, json_unquote(json_extract(q.payload, in_path)) = in_text, if(json_type(json_extract(q.payload, in_path)) in ('INTEGER', 'UNSIGNED INTEGER', 'DOUBLE', 'DECIMAL'),
+json_extract(q.payload, in_path) + 0e0 = in_number, false)) /*M!100600 ) */ or /*M!100600 if(locate('\\', q.headers) > 0 or locate(v_name, q.headers, locate(v_name, q.headers) + 1) > 0, true, */
+if(in_number is null, json_unquote(json_extract(q.headers, in_path)) = in_text, if(json_type(json_extract(q.headers, in_path)) in ('INTEGER', 'UNSIGNED INTEGER', 'DOUBLE', 'DECIMAL'),
+json_extract(q.headers, in_path) + 0e0 = in_number, false)) /*M!100600 ) */)
             order by q.ready_rank, q.ready_at, q.entry limit in_many) c;
     end if;
     if out_rank is not null and out_rows = 0 then
@@ -7953,16 +7561,11 @@ begin
         from (
             select q.entry, q.ready_rank, q.ready_at from delayed_queue q force index (delayed_queue_ready)
             where q.ready_kind = in_kind and q.ready_rank > out_rank and q.scheduled_at <= in_now
-                and (in_path is null or q.pending or /*M!100600 if(locate('\\', q.payload) > 0
-                    or locate(v_name, q.payload, locate(v_name, q.payload) + 1) > 0, true, */ if(in_number is null,
-                    json_unquote(json_extract(q.payload, in_path)) = in_text,
-                    if(json_type(json_extract(q.payload, in_path)) in ('INTEGER', 'UNSIGNED INTEGER', 'DOUBLE',
-                    'DECIMAL'), json_extract(q.payload, in_path) + 0e0 = in_number, false)) /*M!100600 ) */
-                or /*M!100600 if(locate('\\', q.headers) > 0
-                    or locate(v_name, q.headers, locate(v_name, q.headers) + 1) > 0, true, */ if(in_number is null,
-                    json_unquote(json_extract(q.headers, in_path)) = in_text,
-                    if(json_type(json_extract(q.headers, in_path)) in ('INTEGER', 'UNSIGNED INTEGER', 'DOUBLE',
-                    'DECIMAL'), json_extract(q.headers, in_path) + 0e0 = in_number, false)) /*M!100600 ) */)
+                and (in_path is null or q.pending or /*M!100600 if(locate('\\', q.payload) > 0 or locate(v_name, q.payload, locate(v_name, q.payload) + 1) > 0, true, */
+if(in_number is null, json_unquote(json_extract(q.payload, in_path)) = in_text, if(json_type(json_extract(q.payload, in_path)) in ('INTEGER', 'UNSIGNED INTEGER', 'DOUBLE', 'DECIMAL'),
+json_extract(q.payload, in_path) + 0e0 = in_number, false)) /*M!100600 ) */ or /*M!100600 if(locate('\\', q.headers) > 0 or locate(v_name, q.headers, locate(v_name, q.headers) + 1) > 0, true, */
+if(in_number is null, json_unquote(json_extract(q.headers, in_path)) = in_text, if(json_type(json_extract(q.headers, in_path)) in ('INTEGER', 'UNSIGNED INTEGER', 'DOUBLE', 'DECIMAL'),
+json_extract(q.headers, in_path) + 0e0 = in_number, false)) /*M!100600 ) */)
             order by q.ready_rank, q.ready_at, q.entry limit in_many) c;
     end if;
     if out_rows > 0 then
@@ -7974,9 +7577,9 @@ end;
 -- changes: delayed_queue
 drop procedure if exists _queue_take_candidates;
 --;
-create procedure _queue_take_candidates(in in_kind text character set utf8mb4 collate /*!80017 utf8mb4_0900_bin *//*M!100600 utf8mb4_nopad_bin */, in in_entries longtext character set utf8mb4,
-    in in_max int, in in_now bigint, in in_most int, in in_where longtext character set utf8mb4,
-    inout out_entries longtext character set utf8mb4, inout out_number int, inout out_expired int, inout out_ends int)
+create procedure _queue_take_candidates(in in_kind text character set utf8mb4 collate /*!80017 utf8mb4_0900_bin *//*M!100600 utf8mb4_nopad_bin */, in in_entries longtext character set utf8mb4, in in_max int,
+    in in_now bigint, in in_most int, in in_where longtext character set utf8mb4, inout out_entries longtext character set utf8mb4, inout out_number int,
+    inout out_expired int, inout out_ends int)
     comment 'Takes those of some messages that a filter matches, in their order, until there are enough: looks, locks,
 and sees that nothing has changed.
 in_entries: the messages, a JSON array; NULL for none. in_where: the filter, see _queue_where. The other parameters are
@@ -7989,8 +7592,7 @@ begin
     declare v_matches, v_held, v_ends boolean default false;
     declare v_payload, v_headers longtext character set utf8mb4;
     declare c cursor for
-        select j.entry from json_table(coalesce(in_entries, '[]'), '$[*]'
-            columns (place for ordinality, entry bigint path '$')) j order by j.place;
+        select j.entry from json_table(coalesce(in_entries, '[]'), '$[*]' columns (place for ordinality, entry bigint path '$')) j order by j.place;
     declare continue handler for not found begin end;
     open c; begin declare v_over boolean default false; messages: loop
     begin declare continue handler for not found set v_over = true; fetch c into v_entry; end;
@@ -8029,9 +7631,8 @@ end;
 drop procedure if exists _queue_find_terms;
 --;
 create procedure _queue_find_terms(in in_kind text character set utf8mb4 collate /*!80017 utf8mb4_0900_bin *//*M!100600 utf8mb4_nopad_bin */, in in_max int, in in_now bigint, in in_most int,
-    in in_where longtext character set utf8mb4, in in_path longtext character set utf8mb4 collate /*!80017 utf8mb4_0900_bin *//*M!100600 utf8mb4_nopad_bin */, in in_text longtext character set utf8mb4 collate /*!80017 utf8mb4_0900_bin *//*M!100600 utf8mb4_nopad_bin */,
-    in in_number double, inout out_entries longtext character set utf8mb4, inout out_number int, inout out_expired int,
-    inout out_ends int)
+    in in_where longtext character set utf8mb4, in in_path longtext character set utf8mb4 collate /*!80017 utf8mb4_0900_bin *//*M!100600 utf8mb4_nopad_bin */, in in_text longtext character set utf8mb4 collate /*!80017 utf8mb4_0900_bin *//*M!100600 utf8mb4_nopad_bin */, in in_number double,
+    inout out_entries longtext character set utf8mb4, inout out_number int, inout out_expired int, inout out_ends int)
     comment 'The next messages of a kind that a filter matches, locked, by the index that queue_term is: those that have
 the rarest value of the filter (the rarest of those that fewer than 1000 have, else any), 1000 at a time, by when they
 came due; of these in the order of delivery. So priorities are exact among 1000, and the cost is that of as many
@@ -8052,9 +7653,7 @@ begin
     /*M!100600 set statement group_concat_max_len = 1000000000 for */ select json_arrayagg(h.term) into v_list
     from (
         select cast(conv(left(sha2(concat(in_kind, w.p, '=', w.c), 256), 15), 16, 10) as signed) as term
-        from json_table(in_where, '$[*]'
-            columns (p longtext character set utf8mb4 collate /*!80017 utf8mb4_0900_bin *//*M!100600 utf8mb4_nopad_bin */ path '$.p', c longtext character set utf8mb4 collate /*!80017 utf8mb4_0900_bin *//*M!100600 utf8mb4_nopad_bin */ path '$.c')) w
-            where w.c not in ('{}', '[]')) h;
+        from json_table(in_where, '$[*]' columns (p longtext character set utf8mb4 collate /*!80017 utf8mb4_0900_bin *//*M!100600 utf8mb4_nopad_bin */ path '$.p', c longtext character set utf8mb4 collate /*!80017 utf8mb4_0900_bin *//*M!100600 utf8mb4_nopad_bin */ path '$.c')) w where w.c not in ('{}', '[]')) h;
     while v_at < json_length(v_list) do -- the rarest
         set v_one = json_extract(v_list, concat('$[', v_at, ']')), v_at = v_at + 1;
         if json_length(v_list) > 1 then
@@ -8094,16 +7693,11 @@ begin
                     straight_join delayed_queue q force index (primary) on q.entry = j.entry
                 where q.p_kind = in_kind and q.scheduled_at <= in_now
                     and (q.ready_rank is not null or q.due_at <= in_now)
-                    and (in_path is null or q.pending or /*M!100600 if(locate('\\', q.payload) > 0
-                        or locate(v_name, q.payload, locate(v_name, q.payload) + 1) > 0, true, */ if(in_number is null,
-                        json_unquote(json_extract(q.payload, in_path)) = in_text,
-                        if(json_type(json_extract(q.payload, in_path)) in ('INTEGER', 'UNSIGNED INTEGER', 'DOUBLE',
-                        'DECIMAL'), json_extract(q.payload, in_path) + 0e0 = in_number, false)) /*M!100600 ) */
-                    or /*M!100600 if(locate('\\', q.headers) > 0
-                        or locate(v_name, q.headers, locate(v_name, q.headers) + 1) > 0, true, */ if(in_number is null,
-                        json_unquote(json_extract(q.headers, in_path)) = in_text,
-                        if(json_type(json_extract(q.headers, in_path)) in ('INTEGER', 'UNSIGNED INTEGER', 'DOUBLE',
-                        'DECIMAL'), json_extract(q.headers, in_path) + 0e0 = in_number, false)) /*M!100600 ) */)
+                    and (in_path is null or q.pending or /*M!100600 if(locate('\\', q.payload) > 0 or locate(v_name, q.payload, locate(v_name, q.payload) + 1) > 0, true, */
+if(in_number is null, json_unquote(json_extract(q.payload, in_path)) = in_text, if(json_type(json_extract(q.payload, in_path)) in ('INTEGER', 'UNSIGNED INTEGER', 'DOUBLE', 'DECIMAL'),
+json_extract(q.payload, in_path) + 0e0 = in_number, false)) /*M!100600 ) */ or /*M!100600 if(locate('\\', q.headers) > 0 or locate(v_name, q.headers, locate(v_name, q.headers) + 1) > 0, true, */
+if(in_number is null, json_unquote(json_extract(q.headers, in_path)) = in_text, if(json_type(json_extract(q.headers, in_path)) in ('INTEGER', 'UNSIGNED INTEGER', 'DOUBLE', 'DECIMAL'),
+json_extract(q.headers, in_path) + 0e0 = in_number, false)) /*M!100600 ) */)
                 order by -q.priority, coalesce(q.ready_at, q.due_at), q.entry limit 1000) c;
             if v_gone is not null then
                 call _queue_forget_terms(v_gone, v_gone_rows);
@@ -8118,8 +7712,7 @@ end;
 drop procedure if exists _queue_take_where;
 --;
 create procedure _queue_take_where(in in_kind text character set utf8mb4 collate /*!80017 utf8mb4_0900_bin *//*M!100600 utf8mb4_nopad_bin */, in in_max int, in in_now bigint, in in_most int,
-    in in_where longtext character set utf8mb4, out out_entries longtext character set utf8mb4, out out_number int,
-    out out_expired int, out out_ends int)
+    in in_where longtext character set utf8mb4, out out_entries longtext character set utf8mb4, out out_number int, out out_expired int, out out_ends int)
     comment 'The next messages of a kind that a filter matches, in the order of delivery, locked: what _queue_take does
 for calls without one. It neither uses nor changes the cursor of the session.
 in_kind: the kind. in_max: how many. in_now: the time of the call. in_most: how many deliveries a message of the kind
@@ -8145,8 +7738,7 @@ begin
     select k.filter_index into v_filter from queue_kind k where k.p_kind = in_kind;
     call _queue_first_of(in_where, v_path, v_text, v_number);
     if v_filter and exists (select 1
-        from json_table(in_where, '$[*]'
-        columns (p longtext character set utf8mb4 collate /*!80017 utf8mb4_0900_bin *//*M!100600 utf8mb4_nopad_bin */ path '$.p', c longtext character set utf8mb4 collate /*!80017 utf8mb4_0900_bin *//*M!100600 utf8mb4_nopad_bin */ path '$.c')) w
+        from json_table(in_where, '$[*]' columns (p longtext character set utf8mb4 collate /*!80017 utf8mb4_0900_bin *//*M!100600 utf8mb4_nopad_bin */ path '$.p', c longtext character set utf8mb4 collate /*!80017 utf8mb4_0900_bin *//*M!100600 utf8mb4_nopad_bin */ path '$.c')) w
         where w.c not in ('{}', '[]')) then
         call _queue_find_terms(in_kind, in_max, in_now, in_most, in_where, v_path, v_text, v_number, out_entries,
             out_number, out_expired, out_ends);
@@ -8159,9 +7751,7 @@ begin
             if v_rows > 0 then
                 /*M!100600 set statement group_concat_max_len = 1000000000 for */ select json_arrayagg(c.entry) into v_list
                 from (
-                    select q.entry from json_table(v_list, '$[*]' columns (entry bigint path '$')) j
-                        straight_join delayed_queue q force index (primary) on q.entry = j.entry
-                    order by q.priority desc, q.due_at, q.entry limit 1000) c;
+                    select q.entry from json_table(v_list, '$[*]' columns (entry bigint path '$')) j straight_join delayed_queue q force index (primary) on q.entry = j.entry order by q.priority desc, q.due_at, q.entry limit 1000) c;
                 call _queue_take_candidates(in_kind, v_list, in_max, in_now, in_most, in_where, v_due, v_one, v_two,
                     v_three);
             end if;
@@ -8178,7 +7768,8 @@ begin
     set out_entries = nullif(out_entries, '[]');
 end;
 --;
--- calls: _queue_drain_inbox_row, queue_now
+-- calls: _queue_bury, _queue_check_inbox_row, _queue_check_json, _queue_fail, _queue_key, _queue_push, _queue_put,
+--     queue_now
 -- changes: queue_inbox
 drop procedure if exists _queue_drain_inbox;
 --;
@@ -8190,11 +7781,18 @@ Locks: the rows; what others have locked is left. They are pushed in their order
 so waits crosswise with another is made again, see _queue_retry.
 differs: PostgreSQL''s is the trigger itself.'
 begin
-    declare v_first, v_id, v_now bigint;
-    declare v_ids longtext character set utf8mb4;
+    declare v_first, v_id, v_now, v_at, v_entry bigint;
+    declare v_kind varchar(100) character set utf8mb4 collate /*!80017 utf8mb4_0900_bin *//*M!100600 utf8mb4_nopad_bin */;
+    declare v_key varchar(200) character set utf8mb4 collate /*!80017 utf8mb4_0900_bin *//*M!100600 utf8mb4_nopad_bin */;
+    declare v_new_key text character set utf8mb4 collate /*!80017 utf8mb4_0900_bin *//*M!100600 utf8mb4_nopad_bin */;
+    declare v_ids, v_payload, v_headers, v_options longtext character set utf8mb4;
+    declare v_bytes longblob;
+    declare v_priority, v_attempts, v_max_attempts, v_guarded int;
+    declare v_delay decimal(30,6);
+    declare v_error text character set utf8mb4;
+    declare v_outcome varchar(10) character set utf8mb4;
     declare c cursor for
-        select i.id from json_table(v_ids, '$[*]' columns (id bigint path '$')) j
-            straight_join queue_inbox i force index (primary) on i.id = j.id
+        select i.id from json_table(v_ids, '$[*]' columns (id bigint path '$')) j straight_join queue_inbox i force index (primary) on i.id = j.id
         where not i.taken order by i.id;
     select min(i.id) into v_first from queue_inbox i;
     if v_first is not null then
@@ -8206,29 +7804,61 @@ begin
         open c; begin declare v_over boolean default false; each_c: loop
         begin declare continue handler for not found set v_over = true; fetch c into v_id; end;
         if v_over then leave each_c; end if;
-            call _queue_drain_inbox_row(v_id, v_now);
+            select i.p_kind, i.p_key, i.payload, i.payload_bytes, i.headers, i.priority, i.delay_seconds,
+                i.scheduled_at, i.attempts, i.max_attempts, null, null
+            into v_kind, v_key, v_payload, v_bytes, v_headers, v_priority, v_delay, v_at, v_attempts, v_max_attempts,
+                v_error, v_entry
+            from queue_inbox i where i.id = v_id for update;
+            begin
+                declare exit handler for sqlstate 'PQ001', sqlstate 'PQ002', sqlstate 'PQ003', sqlstate 'PQ004',
+                    sqlstate 'PQ007'
+                    get diagnostics condition 1 v_error = message_text;
+                -- who takes it in is not who put it there
+                select count(k.roles) into v_guarded from queue_kind k where k.p_kind = v_kind;
+                if v_guarded > 0 then
+                    call _queue_fail('PQ007', 'kind', v_kind,
+                        'takes nothing from an inbox without its trigger, since that can''t say who wrote it');
+                end if;
+                call _queue_check_inbox_row(v_payload, v_bytes, v_headers, v_priority, v_delay, v_at, v_attempts,
+                    v_max_attempts, v_options);
+                call _queue_push(v_kind, v_key, v_payload, v_bytes, v_options, v_new_key, v_at, v_outcome);
+            end;
+            if v_error is not null then
+                if v_key is null then
+                    call _queue_key(v_now, v_key);
+                end if;
+                if v_payload is not null then
+                    begin -- what is no JSON to all is kept as bytes
+                        declare exit handler for sqlstate 'PQ003' set v_bytes = v_payload, v_payload = null;
+                        call _queue_check_json(v_payload, 'PQ003', 'payload');
+                    end;
+                end if;
+                set v_payload = coalesce(v_payload, if(v_bytes is null, 'null', null));
+                call _queue_put(v_entry, v_kind, v_key, v_payload, v_bytes, null, 0, v_now, v_now, 0, null, 'ignore',
+                    null, null, null, null, null, null, v_at, v_outcome);
+                if v_outcome = 'created' then
+                    call _queue_bury(v_entry, v_error, v_now);
+                end if;
+            end if;
         end loop; end; close c;
-        /*M!100600 set statement sql_safe_updates = 0 for */ delete i from json_table(v_ids, '$[*]' columns (id bigint path '$')) j
-            straight_join queue_inbox i force index (primary) on i.id = j.id;
+        /*M!100600 set statement sql_safe_updates = 0 for */ delete i from json_table(v_ids, '$[*]' columns (id bigint path '$')) j straight_join queue_inbox i force index (primary) on i.id = j.id;
     end if;
 end;
 --;
--- calls: _queue_check_json, _queue_check_payload, _queue_fail, _queue_push
-drop procedure if exists _queue_push_inbox_row;
+-- calls: _queue_check_json, _queue_check_payload, _queue_fail
+drop procedure if exists _queue_check_inbox_row;
 --;
-create procedure _queue_push_inbox_row(in in_kind text character set utf8mb4 collate /*!80017 utf8mb4_0900_bin *//*M!100600 utf8mb4_nopad_bin */, in in_key text character set utf8mb4 collate /*!80017 utf8mb4_0900_bin *//*M!100600 utf8mb4_nopad_bin */,
-    in in_payload longtext character set utf8mb4, in in_payload_bytes longblob,
-    in in_headers longtext character set utf8mb4, in in_priority int, in in_delay_seconds decimal(30,6),
-    in in_scheduled_at bigint, in in_attempts int, in in_max_attempts int,
-    out out_outcome varchar(10) character set utf8mb4)
-    comment 'Pushes one row of the inbox.
-The parameters are the columns of queue_inbox. out_outcome: that of a push.
-Errors: those of queue_push.
-differs: PostgreSQL''s _queue_check_inbox_row only checks, and the rows of a statement are pushed together.'
+create procedure _queue_check_inbox_row(in in_payload longtext character set utf8mb4, in in_payload_bytes longblob, in in_headers longtext character set utf8mb4,
+    in in_priority int, in in_delay_seconds decimal(30,6), in in_scheduled_at bigint, in in_attempts int,
+    in in_max_attempts int, out out_options longtext character set utf8mb4)
+    comment 'One row of the inbox, checked.
+in_payload, in_payload_bytes: its payload, as one or the other. The other parameters are its other columns.
+Result: its options.
+Errors: PQ003 for its payload, and where its headers are no JSON.
+differs: a row can''t be a parameter. _queue_push, which is called with the options, checks all else. The result is
+out_options.'
 begin
-    declare v_key text character set utf8mb4 collate /*!80017 utf8mb4_0900_bin *//*M!100600 utf8mb4_nopad_bin */;
-    declare v_at bigint;
-    declare v_options longtext character set utf8mb4;
+    set out_options = null;
     if in_payload_bytes is null then
         call _queue_check_payload(in_payload, 'payload');
     elseif in_payload is not null then
@@ -8239,63 +7869,9 @@ begin
     end if;
     if coalesce(in_headers, in_priority, in_delay_seconds, in_scheduled_at, in_attempts, in_max_attempts) is not null
         then
-        set v_options = json_object('headers', json_extract(coalesce(in_headers, 'null'), '$'), 'priority',
+        set out_options = json_object('headers', json_extract(coalesce(in_headers, 'null'), '$'), 'priority',
             in_priority + 0, 'delay_seconds', in_delay_seconds + 0, 'scheduled_at', in_scheduled_at + 0, 'attempts',
             in_attempts + 0, 'max_attempts', in_max_attempts + 0);
-    end if;
-    call _queue_push(in_kind, in_key, in_payload, in_payload_bytes, v_options, v_key, v_at, out_outcome);
-end;
---;
--- calls: _queue_bury, _queue_check_json, _queue_fail, _queue_key, _queue_push_inbox_row, _queue_put
-drop procedure if exists _queue_drain_inbox_row;
---;
-create procedure _queue_drain_inbox_row(in in_id bigint, in in_now bigint)
-    comment 'Pushes one row of the inbox, or makes it a dead letter.
-in_id: the row, locked already. in_now: the time of the call.
-differs: PostgreSQL puts in all rows of a statement at once, see _queue_put_inbox_rows.'
-begin
-    declare v_kind varchar(100) character set utf8mb4 collate /*!80017 utf8mb4_0900_bin *//*M!100600 utf8mb4_nopad_bin */;
-    declare v_key varchar(200) character set utf8mb4 collate /*!80017 utf8mb4_0900_bin *//*M!100600 utf8mb4_nopad_bin */;
-    declare v_payload, v_headers longtext character set utf8mb4;
-    declare v_bytes longblob;
-    declare v_priority, v_attempts, v_max_attempts, v_guarded int;
-    declare v_delay decimal(30,6);
-    declare v_at, v_entry bigint;
-    declare v_error text character set utf8mb4;
-    declare v_outcome varchar(10) character set utf8mb4;
-    select i.p_kind, i.p_key, i.payload, i.payload_bytes, i.headers, i.priority, i.delay_seconds, i.scheduled_at,
-        i.attempts, i.max_attempts
-    into v_kind, v_key, v_payload, v_bytes, v_headers, v_priority, v_delay, v_at, v_attempts, v_max_attempts
-    from queue_inbox i where i.id = in_id for update;
-    begin
-        declare exit handler for sqlstate 'PQ001', sqlstate 'PQ002', sqlstate 'PQ003', sqlstate 'PQ004',
-            sqlstate 'PQ007'
-            get diagnostics condition 1 v_error = message_text;
-        -- who takes it in is not who put it there
-        select count(k.roles) into v_guarded from queue_kind k where k.p_kind = v_kind;
-        if v_guarded > 0 then
-            call _queue_fail('PQ007', 'kind', v_kind,
-                'takes nothing from an inbox without its trigger, since that can''t say who wrote it');
-        end if;
-        call _queue_push_inbox_row(v_kind, v_key, v_payload, v_bytes, v_headers, v_priority, v_delay, v_at, v_attempts,
-            v_max_attempts, v_outcome);
-    end;
-    if v_error is not null then
-        if v_key is null then
-            call _queue_key(in_now, v_key);
-        end if;
-        if v_payload is not null then
-            begin -- what is no JSON to all is kept as bytes
-                declare exit handler for sqlstate 'PQ003' set v_bytes = v_payload, v_payload = null;
-                call _queue_check_json(v_payload, 'PQ003', 'payload');
-            end;
-        end if;
-        set v_payload = coalesce(v_payload, if(v_bytes is null, 'null', null));
-        call _queue_put(v_entry, v_kind, v_key, v_payload, v_bytes, null, 0, in_now, in_now, 0, null, 'ignore', null,
-            null, null, null, null, null, v_at, v_outcome);
-        if v_outcome = 'created' then
-            call _queue_bury(v_entry, v_error, in_now);
-        end if;
     end if;
 end;
 --;
@@ -8328,7 +7904,6 @@ Locks: the rows; what others have locked is left.'
 begin
     declare v_part, v_rows bigint;
     declare v_query varchar(200) character set utf8mb4 collate /*!80017 utf8mb4_0900_bin *//*M!100600 utf8mb4_nopad_bin */ default '';
-    declare v_found longtext character set utf8mb4;
     declare continue handler for not found begin end;
     set out_pruned = 0;
     parts: loop
@@ -8358,70 +7933,80 @@ begin
         set out_pruned = out_pruned + v_rows;
     end loop;
     -- looked for without a lock, which the first row behind the end of the range would get as well
-    /*M!100600 set statement group_concat_max_len = 1000000000 for */ select json_arrayagg(json_array(p.source, p.part)) into v_found
-    from (select n.source, n.part from queue_stream_part n force index (queue_stream_part_begun)
-        where n.begun_at <= in_now - 604800000000 order by n.begun_at limit in_max) n
-        straight_join queue_stream_part p force index (primary) on p.source = n.source and p.part = n.part
-    where p.begun_at <= in_now - 604800000000 for update /*!80000 of p */ skip locked;
-    if v_found is not null then
-        /*M!100600 set statement sql_safe_updates = 0 for */ delete p from json_table(v_found, '$[*]'
-            columns (source varchar(230) character set utf8mb4 collate /*!80017 utf8mb4_0900_bin *//*M!100600 utf8mb4_nopad_bin */ path '$[0]', part int path '$[1]')) j
-            straight_join queue_stream_part p force index (primary) on p.source = j.source and p.part = j.part;
-        set out_pruned = out_pruned + json_length(v_found);
-    end if;
-    /*M!100600 set statement group_concat_max_len = 1000000000 for */ select json_arrayagg(json_array(k.source, k.part, k.place)) into v_found
-    from (select n.source, n.part, n.place from queue_stream_kept n force index (queue_stream_kept_at)
-        where n.kept_at <= in_now - 604800000000 order by n.kept_at limit in_max) n
-        straight_join queue_stream_kept k force index (primary)
-            on k.source = n.source and k.part = n.part and k.place = n.place
-    where k.kept_at <= in_now - 604800000000 for update /*!80000 of k */ skip locked;
-    if v_found is not null then
-        /*M!100600 set statement sql_safe_updates = 0 for */ delete k from json_table(v_found, '$[*]'
-            columns (source varchar(230) character set utf8mb4 collate /*!80017 utf8mb4_0900_bin *//*M!100600 utf8mb4_nopad_bin */ path '$[0]', part int path '$[1]', place int path '$[2]')) j
+    begin declare v_unlocked longtext character set utf8mb4;
+        /*M!100600 set statement group_concat_max_len = 1000000000 for */ select json_arrayagg(json_array(unlocked.source, unlocked.part)) into v_unlocked
+        from (select p.source, p.part from (select n.source, n.part from queue_stream_part n force index (queue_stream_part_begun)
+            where n.begun_at <= in_now - 604800000000 order by n.begun_at limit in_max) n
+            straight_join queue_stream_part p force index (primary) on p.source = n.source and p.part = n.part
+        where p.begun_at <= in_now - 604800000000
+        for update /*!80000 of p */ skip locked) unlocked;
+        if v_unlocked is not null then
+            /*M!100600 set statement sql_safe_updates = 0 for */ delete p from json_table(v_unlocked, '$[*]' columns (source varchar(230) character set utf8mb4 collate /*!80017 utf8mb4_0900_bin *//*M!100600 utf8mb4_nopad_bin */ path '$[0]', part int path '$[1]')) unlocked
+                straight_join queue_stream_part p force index (primary) on p.source = unlocked.source and p.part = unlocked.part;
+            set out_pruned = out_pruned + json_length(v_unlocked);
+        end if;
+    end;
+    begin declare v_unlocked longtext character set utf8mb4;
+        /*M!100600 set statement group_concat_max_len = 1000000000 for */ select json_arrayagg(json_array(unlocked.source, unlocked.part, unlocked.place)) into v_unlocked
+        from (select k.source, k.part, k.place from (select n.source, n.part, n.place from queue_stream_kept n force index (queue_stream_kept_at)
+            where n.kept_at <= in_now - 604800000000 order by n.kept_at limit in_max) n
             straight_join queue_stream_kept k force index (primary)
-                on k.source = j.source and k.part = j.part and k.place = j.place;
-        set out_pruned = out_pruned + json_length(v_found);
-    end if;
-    /*M!100600 set statement group_concat_max_len = 1000000000 for */ select json_arrayagg(l.source) into v_found
-    from (select n.source from queue_stream_plan n force index (queue_stream_plan_begun)
-        where n.begun_at <= in_now - 604800000000 order by n.begun_at limit in_max) n
-        straight_join queue_stream_plan l force index (primary) on l.source = n.source
-    where l.begun_at <= in_now - 604800000000 for update /*!80000 of l */ skip locked;
-    if v_found is not null then
-        /*M!100600 set statement sql_safe_updates = 0 for */ delete l from json_table(v_found, '$[*]' columns (source varchar(230) character set utf8mb4 collate /*!80017 utf8mb4_0900_bin *//*M!100600 utf8mb4_nopad_bin */ path '$')) j
-            straight_join queue_stream_plan l force index (primary) on l.source = j.source;
-        set out_pruned = out_pruned + json_length(v_found);
-    end if;
-    /*M!100600 set statement group_concat_max_len = 1000000000 for */ select json_arrayagg(w.id) into v_found
-    from (select n.id from queue_write n force index (queue_write_at)
-        where n.written_at <= in_now - 604800000000 order by n.written_at limit in_max) n
-        straight_join queue_write w force index (primary) on w.id = n.id
-    where w.written_at <= in_now - 604800000000 for update /*!80000 of w */ skip locked;
-    if v_found is not null then
-        /*M!100600 set statement sql_safe_updates = 0 for */ delete w from json_table(v_found, '$[*]' columns (id bigint path '$')) j
-            straight_join queue_write w force index (primary) on w.id = j.id;
-        set out_pruned = out_pruned + json_length(v_found);
-    end if;
-    /*M!100600 set statement group_concat_max_len = 1000000000 for */ select json_arrayagg(d.query) into v_found
-    from (select n.query from queue_stage_done n force index (queue_stage_done_at)
-        where n.done_at <= in_now - 31536000000000 order by n.done_at limit in_max) n
-        straight_join queue_stage_done d force index (primary) on d.query = n.query
-    where d.done_at <= in_now - 31536000000000 for update /*!80000 of d */ skip locked;
-    if v_found is not null then
-        /*M!100600 set statement sql_safe_updates = 0 for */ delete d from json_table(v_found, '$[*]' columns (query varchar(200) character set utf8mb4 collate /*!80017 utf8mb4_0900_bin *//*M!100600 utf8mb4_nopad_bin */ path '$')) j
-            straight_join queue_stage_done d force index (primary) on d.query = j.query;
-        set out_pruned = out_pruned + json_length(v_found);
-    end if;
+                on k.source = n.source and k.part = n.part and k.place = n.place
+        where k.kept_at <= in_now - 604800000000
+        for update /*!80000 of k */ skip locked) unlocked;
+        if v_unlocked is not null then
+            /*M!100600 set statement sql_safe_updates = 0 for */ delete k from json_table(v_unlocked, '$[*]' columns (source varchar(230) character set utf8mb4 collate /*!80017 utf8mb4_0900_bin *//*M!100600 utf8mb4_nopad_bin */ path '$[0]', part int path '$[1]', place int path '$[2]')) unlocked
+                straight_join queue_stream_kept k force index (primary) on k.source = unlocked.source and k.part = unlocked.part and k.place = unlocked.place;
+            set out_pruned = out_pruned + json_length(v_unlocked);
+        end if;
+    end;
+    begin declare v_unlocked longtext character set utf8mb4;
+        /*M!100600 set statement group_concat_max_len = 1000000000 for */ select json_arrayagg(json_array(unlocked.source)) into v_unlocked
+        from (select l.source from (select n.source from queue_stream_plan n force index (queue_stream_plan_begun)
+            where n.begun_at <= in_now - 604800000000 order by n.begun_at limit in_max) n
+            straight_join queue_stream_plan l force index (primary) on l.source = n.source
+        where l.begun_at <= in_now - 604800000000
+        for update /*!80000 of l */ skip locked) unlocked;
+        if v_unlocked is not null then
+            /*M!100600 set statement sql_safe_updates = 0 for */ delete l from json_table(v_unlocked, '$[*]' columns (source varchar(230) character set utf8mb4 collate /*!80017 utf8mb4_0900_bin *//*M!100600 utf8mb4_nopad_bin */ path '$[0]')) unlocked
+                straight_join queue_stream_plan l force index (primary) on l.source = unlocked.source;
+            set out_pruned = out_pruned + json_length(v_unlocked);
+        end if;
+    end;
+    begin declare v_unlocked longtext character set utf8mb4;
+        /*M!100600 set statement group_concat_max_len = 1000000000 for */ select json_arrayagg(json_array(unlocked.id)) into v_unlocked
+        from (select w.id from (select n.id from queue_write n force index (queue_write_at)
+            where n.written_at <= in_now - 604800000000 order by n.written_at limit in_max) n
+            straight_join queue_write w force index (primary) on w.id = n.id
+        where w.written_at <= in_now - 604800000000
+        for update /*!80000 of w */ skip locked) unlocked;
+        if v_unlocked is not null then
+            /*M!100600 set statement sql_safe_updates = 0 for */ delete w from json_table(v_unlocked, '$[*]' columns (id bigint path '$[0]')) unlocked
+                straight_join queue_write w force index (primary) on w.id = unlocked.id;
+            set out_pruned = out_pruned + json_length(v_unlocked);
+        end if;
+    end;
+    begin declare v_unlocked longtext character set utf8mb4;
+        /*M!100600 set statement group_concat_max_len = 1000000000 for */ select json_arrayagg(json_array(unlocked.query)) into v_unlocked
+        from (select d.query from (select n.query from queue_stage_done n force index (queue_stage_done_at)
+            where n.done_at <= in_now - 31536000000000 order by n.done_at limit in_max) n
+            straight_join queue_stage_done d force index (primary) on d.query = n.query
+        where d.done_at <= in_now - 31536000000000
+        for update /*!80000 of d */ skip locked) unlocked;
+        if v_unlocked is not null then
+            /*M!100600 set statement sql_safe_updates = 0 for */ delete d from json_table(v_unlocked, '$[*]' columns (query varchar(200) character set utf8mb4 collate /*!80017 utf8mb4_0900_bin *//*M!100600 utf8mb4_nopad_bin */ path '$[0]')) unlocked
+                straight_join queue_stage_done d force index (primary) on d.query = unlocked.query;
+            set out_pruned = out_pruned + json_length(v_unlocked);
+        end if;
+    end;
 end;
 --;
 -- calls: _queue_check_json, _queue_epoch, _queue_fail, _queue_integer, _queue_stage_put_each, _queue_text, queue_now
 -- changes: delayed_queue, queue_stage, queue_stage_part, queue_write
 drop procedure if exists _queue_stage_put;
 --;
-create procedure _queue_stage_put(in in_parts longtext character set utf8mb4,
-    in in_query text character set utf8mb4 collate /*!80017 utf8mb4_0900_bin *//*M!100600 utf8mb4_nopad_bin */, in in_batch bigint,
-    in in_options longtext character set utf8mb4, out out_messages bigint, out out_pushed bigint,
-    out out_differing bigint)
+create procedure _queue_stage_put(in in_parts longtext character set utf8mb4, in in_query text character set utf8mb4 collate /*!80017 utf8mb4_0900_bin *//*M!100600 utf8mb4_nopad_bin */, in in_batch bigint,
+    in in_options longtext character set utf8mb4, out out_messages bigint, out out_pushed bigint, out out_differing bigint)
     comment 'Pushes what is staged, takes it out of the stage, and notes what came of it where the write has a name.
 in_parts: a JSON array of {part, messages}: each what queue_stage_begin answered, and how many messages were staged
 under it.
@@ -8546,7 +8131,7 @@ begin
         straight_join queue_stage_part p force index (primary) on p.part = j.part;
 end;
 --;
--- calls: _queue_push_inbox_row
+-- calls: _queue_check_inbox_row, _queue_push
 drop procedure if exists _queue_stage_put_each;
 --;
 create procedure _queue_stage_put_each(in in_parts longtext character set utf8mb4, out out_pushed bigint)
@@ -8558,8 +8143,8 @@ Locks: as queue_push.
 differs: on PostgreSQL the trigger of queue_inbox does it.'
 begin
     declare v_id, v_at bigint;
-    declare v_kind, v_key text character set utf8mb4 collate /*!80017 utf8mb4_0900_bin *//*M!100600 utf8mb4_nopad_bin */;
-    declare v_payload, v_headers longtext character set utf8mb4;
+    declare v_kind, v_key, v_new_key text character set utf8mb4 collate /*!80017 utf8mb4_0900_bin *//*M!100600 utf8mb4_nopad_bin */;
+    declare v_payload, v_headers, v_options longtext character set utf8mb4;
     declare v_bytes longblob;
     declare v_priority, v_attempts, v_max_attempts, v_number int;
     declare v_delay decimal(30,6);
@@ -8587,22 +8172,22 @@ begin
             s.attempts, s.max_attempts
         into v_kind, v_key, v_payload, v_bytes, v_headers, v_priority, v_delay, v_at, v_attempts, v_max_attempts
         from queue_stage s where s.id = v_id;
-        call _queue_push_inbox_row(v_kind, v_key, v_payload, v_bytes, v_headers, v_priority, v_delay, v_at, v_attempts,
-            v_max_attempts, v_outcome);
+        call _queue_check_inbox_row(v_payload, v_bytes, v_headers, v_priority, v_delay, v_at, v_attempts,
+            v_max_attempts, v_options);
+        call _queue_push(v_kind, v_key, v_payload, v_bytes, v_options, v_new_key, v_at, v_outcome);
         set out_pushed = out_pushed + (v_outcome = 'created');
     end loop; end; close c;
 end;
 --;
--- calls: _queue_check_key, _queue_fail
+-- calls: _queue_check_name, _queue_fail
 drop procedure if exists _queue_check_batch;
 --;
-create procedure _queue_check_batch(in in_name varchar(100) character set utf8mb4, in in_query text character set utf8mb4 collate /*!80017 utf8mb4_0900_bin *//*M!100600 utf8mb4_nopad_bin */,
-    in in_batch bigint)
+create procedure _queue_check_batch(in in_name varchar(100) character set utf8mb4, in in_query text character set utf8mb4 collate /*!80017 utf8mb4_0900_bin *//*M!100600 utf8mb4_nopad_bin */, in in_batch bigint)
     comment 'Refuses what can''t be a batch of a query.
 in_name: what the query is called in the message. in_query: the query. in_batch: the number of the batch.
 Errors: PQ001.'
 begin
-    call _queue_check_key(in_query, in_name);
+    call _queue_check_name(in_query, 200, in_name);
     if in_batch >= 0 is not true then
         call _queue_fail('PQ001', 'batch', in_batch, 'must be 0 or more');
     end if;
@@ -8684,8 +8269,7 @@ begin
         /*M!100600 set statement group_concat_max_len = 1000000000 for */ select coalesce(json_arrayagg(s.receipt), '[]') into v_receipts
         from (
             select r.receipt
-            from json_table(v_old, '$[*]'
-                columns (place for ordinality, receipt varchar(60) character set utf8mb4 path '$')) r
+            from json_table(v_old, '$[*]' columns (place for ordinality, receipt varchar(60) character set utf8mb4 path '$')) r
                 straight_join delayed_queue q force index (primary)
                     on q.entry = cast(left(r.receipt, char_length(r.receipt) - 33) as signed)
                         and q.secret = unhex(right(r.receipt, 32))
@@ -8701,8 +8285,8 @@ end;
 -- calls: _queue_check_nack, _queue_fail, _queue_nack
 drop procedure if exists _queue_stream_fail;
 --;
-create procedure _queue_stream_fail(in in_failed longtext character set utf8mb4, in in_stream text character set utf8mb4 collate /*!80017 utf8mb4_0900_bin *//*M!100600 utf8mb4_nopad_bin */,
-    in in_batch bigint, in in_now bigint, out out_failed bigint)
+create procedure _queue_stream_fail(in in_failed longtext character set utf8mb4, in in_stream text character set utf8mb4 collate /*!80017 utf8mb4_0900_bin *//*M!100600 utf8mb4_nopad_bin */, in in_batch bigint,
+    in in_now bigint, out out_failed bigint)
     comment 'Gives back what failed of a batch. A receipt that is held by nobody any more is left out.
 in_failed: a JSON array of {receipt, and options of queue_nack}. in_stream, in_batch: the batch. in_now: the time of the
 call.
@@ -8726,8 +8310,7 @@ begin
             straight_join delayed_queue q force index (primary) on q.entry = r.entry and q.secret = unhex(r.secret)
             left join (
                 select h.receipt from queue_stream_part p
-                    straight_join json_table(p.receipts, '$[*]' columns (receipt varchar(60) character set utf8mb4
-                        path '$')) h
+                    straight_join json_table(p.receipts, '$[*]' columns (receipt varchar(60) character set utf8mb4 path '$')) h
                 where p.stream = in_stream and p.batch = in_batch limit 1000000000 for update /*!80000 of p */) b
                 on b.receipt = r.receipt
         order by q.p_key, q.p_kind for update /*!80000 of q */;
@@ -8756,7 +8339,7 @@ begin
     end loop; end; close c;
 end;
 --;
--- calls: _queue_check_key, _queue_check_options, _queue_integer, _queue_stage_prune, _queue_stage_remove,
+-- calls: _queue_check_name, _queue_check_options, _queue_integer, _queue_stage_prune, _queue_stage_remove,
 --     _queue_text, queue_now
 -- changes: queue_stage_part
 drop procedure if exists queue_stage_begin;
@@ -8778,12 +8361,13 @@ Where the idea comes from: the staging tables of bulk loaders; writers that stag
 begin
     declare v_now, v_batch, v_part, v_pruned, v_rows bigint;
     declare v_query, v_run text character set utf8mb4 collate /*!80017 utf8mb4_0900_bin *//*M!100600 utf8mb4_nopad_bin */;
+    declare continue handler for not found begin end;
     begin declare v_own boolean; declare v_tries int default 0; again: loop begin
         declare exit handler for 1213, 1020, 1467 call _queue_retry(v_own, v_tries);
         declare exit handler for sqlexception begin call _queue_undo(v_own); resignal; end;
         call _queue_begin(v_own);
         call queue_now(v_now);
-        call _queue_check_key(in_job, 'job');
+        call _queue_check_name(in_job, 200, 'job');
         call _queue_check_options(in_options, 'query,batch,run', 'options');
         call _queue_text(in_options, 'query', v_query);
         call _queue_integer(in_options, 'batch', 0, 9223372036854775807, v_batch);
@@ -8791,15 +8375,12 @@ begin
         call _queue_stage_prune(v_now, 1000, v_pruned);
         parts: loop -- nobody can publish them any more
             set v_part = null;
-            begin
-                declare continue handler for not found begin end;
-                select p.part into v_part
-                from (
-                    select n.part from queue_stage_part n force index (queue_stage_part_run)
-                    where n.query = v_query and n.run <> v_run limit 100) j
-                    straight_join queue_stage_part p force index (primary) on p.part = j.part
-                limit 1 for update /*!80000 of p */ skip locked;
-            end;
+            select p.part into v_part
+            from (
+                select n.part from queue_stage_part n force index (queue_stage_part_run)
+                where n.query = v_query and n.run <> v_run limit 100) j
+                straight_join queue_stage_part p force index (primary) on p.part = j.part
+            limit 1 for update /*!80000 of p */ skip locked;
             if v_part is null then
                 leave parts;
             end if;
@@ -8818,8 +8399,7 @@ end;
 --     queue_now
 drop procedure if exists queue_stage_publish;
 --;
-create procedure queue_stage_publish(in in_parts longtext character set utf8mb4,
-    in in_options longtext character set utf8mb4)
+create procedure queue_stage_publish(in in_parts longtext character set utf8mb4, in in_options longtext character set utf8mb4)
     comment 'Pushes what is staged, all of it or, with an error, nothing, and takes it out of the stage. A key that is
 taken is ignored.
 in_parts: a JSON array of {part, messages}: each what queue_stage_begin returned, and how many messages were staged
@@ -8870,7 +8450,7 @@ begin
         v_differing as differing;
 end;
 --;
--- calls: _queue_check_key, _queue_stage_remove
+-- calls: _queue_check_name, _queue_stage_remove
 drop procedure if exists queue_stage_abort;
 --;
 create procedure queue_stage_abort(in in_job text character set utf8mb4 collate /*!80017 utf8mb4_0900_bin *//*M!100600 utf8mb4_nopad_bin */)
@@ -8886,7 +8466,7 @@ begin
         declare exit handler for 1213, 1020, 1467 call _queue_retry(v_own, v_tries);
         declare exit handler for sqlexception begin call _queue_undo(v_own); resignal; end;
         call _queue_begin(v_own);
-        call _queue_check_key(in_job, 'job');
+        call _queue_check_name(in_job, 200, 'job');
         set v_removed = 0;
         parts: loop
             set v_part = null;
@@ -8904,7 +8484,7 @@ begin
     select v_removed as removed;
 end;
 --;
--- calls: _queue_check_kind, _queue_check_roles, _queue_limited_until, _queue_permits_ready, queue_now
+-- calls: _queue_check_name, _queue_check_roles, _queue_limited_until, _queue_permits_ready, queue_now
 drop procedure if exists queue_stream_ready;
 --;
 create procedure queue_stream_ready(in in_kind text character set utf8mb4 collate /*!80017 utf8mb4_0900_bin *//*M!100600 utf8mb4_nopad_bin */)
@@ -8921,7 +8501,7 @@ begin
     declare v_rate decimal(30,6);
     declare v_paused, v_guarded, v_room boolean;
     call queue_now(v_now);
-    call _queue_check_kind(in_kind, 100, 'kind');
+    call _queue_check_name(in_kind, 100, 'kind');
     call _queue_check_roles(json_array(in_kind));
     select max(k.paused), max(k.max_reserved), max(k.rate_per_second), max(k.semaphores)
     into v_paused, v_limit, v_rate, v_guarded from queue_kind k where k.p_kind = in_kind;
@@ -8941,7 +8521,7 @@ begin
             or coalesce(v_room, false) or v_due > 0) as ready;
 end;
 --;
--- calls: _queue_check_key, _queue_stream_trim, queue_now
+-- calls: _queue_check_name, _queue_stream_trim, queue_now
 -- changes: queue_stream_plan
 drop procedure if exists queue_stream_plan;
 --;
@@ -8962,7 +8542,7 @@ begin
         declare exit handler for 1213, 1020, 1467 call _queue_retry(v_own, v_tries);
         declare exit handler for sqlexception begin call _queue_undo(v_own); resignal; end;
         call _queue_begin(v_own);
-        call _queue_check_key(in_source, 'source');
+        call _queue_check_name(in_source, 200, 'source');
         call queue_now(v_now);
         insert into queue_stream_plan (source, plan, sealed, begun_at) values (in_source, 1, false, v_now)
         on duplicate key update plan = queue_stream_plan.plan + 1, begun_at = v_now;
@@ -9058,7 +8638,7 @@ begin
             union select k.p_kind from queue_stream_kept k where k.source = v_source and k.part = in_part
             union select q.p_kind
             from queue_stream_part p
-                join json_table(p.receipts, '$[*]' columns (receipt varchar(60) path '$')) e
+                join json_table(p.receipts, '$[*]' columns (receipt varchar(60) character set utf8mb4 path '$')) e
                 straight_join delayed_queue q force index (primary)
                     on q.entry = cast(substring_index(e.receipt, '-', 1) as signed)
             where p.source = v_source and p.part = in_part) s;
@@ -9092,9 +8672,7 @@ begin
                 /*M!100600 set statement group_concat_max_len = 1000000000 for */ select coalesce(json_arrayagg(s.receipt), '[]') into v_receipts
                 from (
                     select concat(q.entry, '-', lower(hex(q.secret))) as receipt
-                    from json_table(v_entries, '$[*]' columns (place for ordinality, entry bigint path '$')) j
-                        straight_join delayed_queue q force index (primary) on q.entry = j.entry
-                    order by j.place limit 1000000000) s;
+                    from json_table(v_entries, '$[*]' columns (place for ordinality, entry bigint path '$')) j straight_join delayed_queue q force index (primary) on q.entry = j.entry order by j.place limit 1000000000) s;
                 update queue_stream_part p set p.receipts = v_receipts, p.handed = json_length(v_receipts)
                 where p.source = v_source and p.part = in_part;
             else
@@ -9120,11 +8698,7 @@ begin
         select q.p_kind, q.p_key, q.payload, q.payload_bytes, q.headers, q.priority, q.scheduled_at,
             q.scheduled_at_initially, q.created_at, q.reserved_at, q.attempts, q.reserved_by,
             concat(q.entry, '-', lower(hex(q.secret))) as receipt, q.errors
-        from json_table(v_list, '$[*]'
-            columns (entry bigint path '$[0]', secret char(32) character set utf8mb4 path '$[1]',
-            place int path '$[2]')) r
-            straight_join delayed_queue q force index (primary) on q.entry = r.entry and q.secret = unhex(r.secret)
-        order by r.place;
+        from json_table(v_list, '$[*]' columns (entry bigint path '$[0]', secret char(32) character set utf8mb4 path '$[1]', place int path '$[2]')) j straight_join delayed_queue q force index (primary) on q.entry = j.entry and q.secret = unhex(j.secret) order by j.place;
     end if;
 end;
 --;
@@ -9152,12 +8726,11 @@ begin
     select v_lost as lost;
 end;
 --;
--- calls: _queue_check_kind, _queue_check_options, _queue_check_seconds, _queue_extend_with_permits, _queue_integer,
+-- calls: _queue_check_name, _queue_check_options, _queue_check_seconds, _queue_extend_with_permits, _queue_integer,
 --     _queue_lock, _queue_stream_held, queue_now
 drop procedure if exists queue_stream_extend;
 --;
-create procedure queue_stream_extend(in in_source text character set utf8mb4 collate /*!80017 utf8mb4_0900_bin *//*M!100600 utf8mb4_nopad_bin */, in in_seconds double,
-    in in_options longtext character set utf8mb4)
+create procedure queue_stream_extend(in in_source text character set utf8mb4 collate /*!80017 utf8mb4_0900_bin *//*M!100600 utf8mb4_nopad_bin */, in in_seconds double, in in_options longtext character set utf8mb4)
     comment 'Keeps the holds of a read: queue_extend for every message that it was handed out. With 0 seconds they go to
 whoever asks first, the read itself if it is done again before anybody else comes.
 in_source: as in queue_stream_reserve. in_seconds: 0 to a year (31536000), from now.
@@ -9177,7 +8750,7 @@ begin
         declare exit handler for sqlexception begin call _queue_undo(v_own); resignal; end;
         call _queue_begin(v_own);
         call queue_now(v_now);
-        call _queue_check_kind(in_source, 230, 'source');
+        call _queue_check_name(in_source, 230, 'source');
         call _queue_check_seconds(in_seconds);
         set v_until = v_now + cast(round(in_seconds * 1000000) as signed);
         call _queue_check_options(in_options, 'plan', 'options');
@@ -9189,21 +8762,12 @@ begin
             set v_list = '[]', v_number = 0;
         end if;
         select coalesce(sum(q.semaphores is null), 0) into v_extended
-        from json_table(v_list, '$[*]'
-            columns (entry bigint path '$[0]', secret char(32) character set utf8mb4 path '$[1]')) r
-            straight_join delayed_queue q force index (primary) on q.entry = r.entry and q.secret = unhex(r.secret)
-                and q.reserved_by is not null
+        from json_table(v_list, '$[*]' columns (entry bigint path '$[0]', secret char(32) character set utf8mb4 path '$[1]', place int path '$[2]')) j straight_join delayed_queue q force index (primary) on q.entry = j.entry and q.secret = unhex(j.secret) where q.reserved_by is not null
         for update /*!80000 of q */;
-        /*M!100600 set statement sql_safe_updates = 0 for */ update json_table(v_list, '$[*]'
-            columns (entry bigint path '$[0]', secret char(32) character set utf8mb4 path '$[1]')) r
-            straight_join delayed_queue q force index (primary) on q.entry = r.entry and q.secret = unhex(r.secret)
-                and q.semaphores is null
-                and q.reserved_by is not null
-        set q.scheduled_at = v_until;
+        /*M!100600 set statement sql_safe_updates = 0 for */ update json_table(v_list, '$[*]' columns (entry bigint path '$[0]', secret char(32) character set utf8mb4 path '$[1]', place int path '$[2]')) j straight_join delayed_queue q force index (primary) on q.entry = j.entry and q.secret = unhex(j.secret)
+        set q.scheduled_at = v_until where q.semaphores is null and q.reserved_by is not null;
         /*M!100600 set statement group_concat_max_len = 1000000000 for */ select json_arrayagg(json_array(q.entry, r.place)) into v_slots
-        from json_table(v_list, '$[*]'
-            columns (place for ordinality, entry bigint path '$[0]',
-            secret char(32) character set utf8mb4 path '$[1]')) r
+        from json_table(v_list, '$[*]' columns (place for ordinality, entry bigint path '$[0]', secret char(32) character set utf8mb4 path '$[1]')) r
             straight_join delayed_queue q force index (primary) on q.entry = r.entry and q.secret = unhex(r.secret)
         where q.semaphores is not null for update /*!80000 of q */;
         if v_slots is not null then
@@ -9238,8 +8802,7 @@ end;
 -- changes: queue_stream_kept, queue_stream_part, queue_stream_plan
 drop procedure if exists queue_stream_commit;
 --;
-create procedure queue_stream_commit(in in_stream text character set utf8mb4 collate /*!80017 utf8mb4_0900_bin *//*M!100600 utf8mb4_nopad_bin */, in in_batch bigint,
-    in in_options longtext character set utf8mb4)
+create procedure queue_stream_commit(in in_stream text character set utf8mb4 collate /*!80017 utf8mb4_0900_bin *//*M!100600 utf8mb4_nopad_bin */, in in_batch bigint, in in_options longtext character set utf8mb4)
     comment 'Ends a batch: it acknowledges what the parts of the batch were handed out. In the same transaction it
 publishes what came of it and gives back what failed.
 in_stream, in_batch: as in queue_stream_reserve.
@@ -9297,8 +8860,7 @@ begin
                     q.payload_bytes, q.headers, q.priority, q.scheduled_at, q.scheduled_at_initially, q.created_at,
                     q.reserved_at, q.attempts, q.reserved_by, r.receipt, q.errors
                 from queue_stream_part p
-                    straight_join json_table(p.receipts, '$[*]'
-                        columns (place for ordinality, receipt varchar(60) character set utf8mb4 path '$')) r
+                    straight_join json_table(p.receipts, '$[*]' columns (place for ordinality, receipt varchar(60) character set utf8mb4 path '$')) r
                     straight_join delayed_queue q force index (primary)
                         on q.entry = cast(left(r.receipt, char_length(r.receipt) - 33) as signed)
                             and q.secret = unhex(right(r.receipt, 32))
@@ -9334,7 +8896,7 @@ begin
         v_published as published, v_pushed as pushed, v_differing as differing;
 end;
 --;
--- calls: _queue_check_kind
+-- calls: _queue_check_name
 -- changes: queue_stream_kept, queue_stream_part, queue_stream_plan
 drop procedure if exists queue_stream_forget;
 --;
@@ -9352,7 +8914,7 @@ begin
         declare exit handler for 1213, 1020, 1467 call _queue_retry(v_own, v_tries);
         declare exit handler for sqlexception begin call _queue_undo(v_own); resignal; end;
         call _queue_begin(v_own);
-        call _queue_check_kind(in_source, 230, 'source');
+        call _queue_check_name(in_source, 230, 'source');
         delete k from queue_stream_kept k where k.source = in_source;
         set v_forgotten = row_count();
         delete p from queue_stream_part p where p.source = in_source;
@@ -9367,9 +8929,8 @@ end;
 -- changes: delayed_queue, queue_count
 drop procedure if exists _queue_release_worker;
 --;
-create procedure _queue_release_worker(in in_worker varchar(200) character set utf8mb4 collate /*!80017 utf8mb4_0900_bin *//*M!100600 utf8mb4_nopad_bin */,
-    in in_kinds longtext character set utf8mb4, in in_now bigint, in in_max int, out out_freed int,
-    out out_done boolean)
+create procedure _queue_release_worker(in in_worker varchar(200) character set utf8mb4 collate /*!80017 utf8mb4_0900_bin *//*M!100600 utf8mb4_nopad_bin */, in in_kinds longtext character set utf8mb4, in in_now bigint,
+    in in_max int, out out_freed int, out out_done boolean)
     comment 'Frees what a worker that is gone holds.
 in_worker: the worker. in_kinds: where it holds messages, a JSON array of kinds; NULL: anywhere. in_now: the time of the
 call. in_max: how many messages at the most. out_freed: how many those were. out_done: whether that was all.
@@ -9385,9 +8946,7 @@ begin
     declare v_none decimal(30,6);
     declare v_error longtext character set utf8mb4 default concat('worker ', in_worker, ' is gone');
     declare c cursor for -- dead letters are put in in the order of their keys, as everywhere
-        select q.entry from json_table(v_list, '$[*]' columns (entry bigint path '$')) j
-            straight_join delayed_queue q force index (primary) on q.entry = j.entry
-        order by q.p_key, q.p_kind;
+        select q.entry from json_table(v_list, '$[*]' columns (entry bigint path '$')) j straight_join delayed_queue q force index (primary) on q.entry = j.entry order by q.p_key, q.p_kind;
     if in_kinds is null then
         /*M!100600 set statement group_concat_max_len = 1000000000 for */ select json_arrayagg(h.entry) into v_list
         from (select q.entry from delayed_queue q where q.reserved_by = in_worker
@@ -9417,8 +8976,7 @@ begin
     if out_freed > 0 then
         insert into queue_count (id, p_kind, expired)
         select uuid_short(), q.p_kind, count(*)
-        from json_table(v_list, '$[*]' columns (entry bigint path '$')) j
-            straight_join delayed_queue q force index (primary) on q.entry = j.entry
+        from json_table(v_list, '$[*]' columns (entry bigint path '$')) j straight_join delayed_queue q force index (primary) on q.entry = j.entry
         group by q.p_kind;
         open c; begin declare v_over boolean default false; each_c: loop
         begin declare continue handler for not found set v_over = true; fetch c into v_entry; end;
@@ -9489,8 +9047,7 @@ begin
         select w.worker from queue_worker w
         where w.server_run not in (0, v_run)
             and (w.session_lock is not null or w.heartbeat_at + w.timeout_seconds * 1000000 <= in_now)
-            or if(w.reconnect_seconds > 0 and w.session_lock is not null,
-                coalesce(is_used_lock(w.session_lock), 0) <> w.session_id, false)
+            or if(w.reconnect_seconds > 0 and w.session_lock is not null, not if(w.session_lock is null, w.heartbeat_at + w.timeout_seconds * 1000000 > in_now, is_used_lock(w.session_lock) <=> w.session_id), false)
         for update skip locked) o;
     if v_away is not null then
         /*M!100600 set statement sql_safe_updates = 0 for */ update json_table(v_away, '$[*]' columns (worker varchar(200) character set utf8mb4 collate /*!80017 utf8mb4_0900_bin *//*M!100600 utf8mb4_nopad_bin */ path '$')) j
@@ -9503,17 +9060,14 @@ begin
         set v_next = null, v_worker = null, v_kinds = null;
         select w.worker into v_next from queue_worker w
         where w.worker > v_last and not w.worker <=> in_spared and w.server_run in (0, v_run)
-            and if(w.session_lock is null, w.heartbeat_at + w.timeout_seconds * 1000000 <= in_now,
-                coalesce(is_used_lock(w.session_lock), 0) <> w.session_id)
+            and not if(w.session_lock is null, w.heartbeat_at + w.timeout_seconds * 1000000 > in_now, is_used_lock(w.session_lock) <=> w.session_id)
         order by w.worker limit 1;
         if v_next is null or v_left <= 0 then
             leave workers;
         end if;
         -- by now it may be back, or another may have freed what it held
         select w.worker, w.kinds into v_worker, v_kinds from queue_worker w
-        where w.worker = v_next and w.server_run in (0, v_run)
-            and if(w.session_lock is null, w.heartbeat_at + w.timeout_seconds * 1000000 <= in_now,
-                coalesce(is_used_lock(w.session_lock), 0) <> w.session_id)
+        where w.worker = v_next and w.server_run in (0, v_run) and not if(w.session_lock is null, w.heartbeat_at + w.timeout_seconds * 1000000 > in_now, is_used_lock(w.session_lock) <=> w.session_id)
         for update skip locked;
         if v_worker is not null then
             call _queue_release_worker(v_worker, v_kinds, in_now, v_left, v_freed, v_done);
@@ -9529,7 +9083,7 @@ begin
     end loop;
 end;
 --;
--- calls: _queue_boolean, _queue_check_headers, _queue_check_key, _queue_check_kinds, _queue_check_options,
+-- calls: _queue_boolean, _queue_check_headers, _queue_check_kinds, _queue_check_name, _queue_check_options,
 --     _queue_groups_due, _queue_number, _queue_server_run, queue_now
 -- changes: queue_worker
 drop procedure if exists queue_heartbeat;
@@ -9577,7 +9131,7 @@ begin
         call _queue_begin(v_own);
         call queue_now(v_now);
         set v_alive = null, v_started = null, v_expires = null, v_reaps = null;
-        call _queue_check_key(in_worker, 'worker');
+        call _queue_check_name(in_worker, 200, 'worker');
         call _queue_check_options(in_options, 'timeout_seconds,kinds,info,session,reconnect_seconds,stop,upkeep',
             'options');
         call _queue_number(in_options, 'timeout_seconds', 1, 86400, v_timeout);
@@ -9591,9 +9145,7 @@ begin
         call _queue_groups_due(v_now, v_looked);
         call _queue_boolean(in_options, 'upkeep', v_upkeep);
         call _queue_server_run(v_run);
-        select if(w.server_run in (0, v_run)
-            and if(w.session_lock is null, w.heartbeat_at + w.timeout_seconds * 1000000 <= v_now,
-                coalesce(is_used_lock(w.session_lock), 0) <> w.session_id), null, w.started_at)
+        select if(w.server_run in (0, v_run) and not if(w.session_lock is null, w.heartbeat_at + w.timeout_seconds * 1000000 > v_now, is_used_lock(w.session_lock) <=> w.session_id), null, w.started_at)
         into v_started from queue_worker w where w.worker = in_worker for update;
         set v_alive = not coalesce(v_stop, false), v_reaps = false, v_started = coalesce(v_started, v_now);
         if v_alive and v_session then
@@ -9620,17 +9172,14 @@ begin
                 if(v_lock is null, null, connection_id()), v_reconnect, v_upkeep, v_run)
             on duplicate key update kinds = if(json_contains_path(in_options, 'one', '$.kinds'), v_kinds, kinds),
                 info = if(json_contains_path(in_options, 'one', '$.info'), v_info, info),
-                timeout_seconds = if(json_contains_path(in_options, 'one', '$.timeout_seconds'), v_timeout,
-                timeout_seconds), reconnect_seconds = if(json_contains_path(in_options, 'one', '$.reconnect_seconds'),
-                v_reconnect, reconnect_seconds), upkeep = if(json_contains_path(in_options, 'one', '$.upkeep'),
-                v_upkeep, upkeep), started_at = v_started, heartbeat_at = v_now, session_lock = v_lock,
-                session_id = if(v_lock is null, null, connection_id()), server_run = v_run;
+                timeout_seconds = if(json_contains_path(in_options, 'one', '$.timeout_seconds'), v_timeout, timeout_seconds),
+                reconnect_seconds = if(json_contains_path(in_options, 'one', '$.reconnect_seconds'), v_reconnect, reconnect_seconds),
+                upkeep = if(json_contains_path(in_options, 'one', '$.upkeep'), v_upkeep, upkeep), started_at = v_started, heartbeat_at = v_now,
+                session_lock = v_lock, session_id = if(v_lock is null, null, connection_id()), server_run = v_run;
             select if(v_lock is null, v_now + w.timeout_seconds * 1000000, null), w.upkeep and not exists (
                 select 1 from queue_worker o
                 where o.upkeep and (o.started_at < v_started or o.started_at = v_started and o.worker < in_worker)
-                    and if(o.session_lock is null, o.heartbeat_at + o.timeout_seconds * 1000000 > v_now,
-                        is_used_lock(o.session_lock) <=> o.session_id)
-                limit 1 offset 1)
+                    and if(o.session_lock is null, o.heartbeat_at + o.timeout_seconds * 1000000 > v_now, is_used_lock(o.session_lock) <=> o.session_id) limit 1 offset 1)
             into v_expires, v_reaps from queue_worker w where w.worker = in_worker;
         else
             delete w from queue_worker w where w.worker = in_worker;
@@ -9677,8 +9226,7 @@ begin
         leave again;
     end; end loop; end;
     select r.worker, r.freed
-    from json_table(v_reaped, '$[*]'
-        columns (place for ordinality, worker varchar(200) character set utf8mb4 collate /*!80017 utf8mb4_0900_bin *//*M!100600 utf8mb4_nopad_bin */ path '$[0]', freed bigint path '$[1]')) r
+    from json_table(v_reaped, '$[*]' columns (place for ordinality, worker varchar(200) character set utf8mb4 collate /*!80017 utf8mb4_0900_bin *//*M!100600 utf8mb4_nopad_bin */ path '$[0]', freed bigint path '$[1]')) r
     order by r.place;
 end;
 --;
@@ -9693,8 +9241,7 @@ Errors: PQ007 for the first kind that isn''t for the login of the session.
 differs: the login is the name in user(), which the session can''t change; a routine that runs as its owner can''t ask
 for the roles of its caller.'
 begin
-    declare v_user varchar(300) character set utf8mb4 collate /*!80017 utf8mb4_0900_bin *//*M!100600 utf8mb4_nopad_bin */
-        default left(user(), char_length(user()) - locate('@', reverse(user())));
+    declare v_user varchar(300) character set utf8mb4 collate /*!80017 utf8mb4_0900_bin *//*M!100600 utf8mb4_nopad_bin */ default left(user(), char_length(user()) - locate('@', reverse(user())));
     declare v_owner varchar(300) character set utf8mb4 collate /*!80017 utf8mb4_0900_bin *//*M!100600 utf8mb4_nopad_bin */
         default left(current_user(), char_length(current_user()) - locate('@', reverse(current_user())));
     declare v_kind varchar(100) character set utf8mb4 collate /*!80017 utf8mb4_0900_bin *//*M!100600 utf8mb4_nopad_bin */;
@@ -9702,8 +9249,7 @@ begin
     declare continue handler for not found begin end;
     if v_user <> v_owner then
         select k.p_kind, k.roles into v_kind, v_roles
-        from json_table(in_kinds, '$[*]' columns (p_kind varchar(100) character set utf8mb4 collate /*!80017 utf8mb4_0900_bin *//*M!100600 utf8mb4_nopad_bin */ path '$')) j
-            straight_join queue_kind k on k.p_kind = j.p_kind
+        from json_table(in_kinds, '$[*]' columns (p_kind varchar(100) character set utf8mb4 collate /*!80017 utf8mb4_0900_bin *//*M!100600 utf8mb4_nopad_bin */ path '$')) j straight_join queue_kind k on k.p_kind = j.p_kind
         where k.roles is not null and not json_contains(k.roles, json_quote(v_user))
         order by k.p_kind limit 1;
     end if;
@@ -9716,8 +9262,7 @@ end;
 -- calls: _queue_fail
 drop procedure if exists _queue_check_shape;
 --;
-create procedure _queue_check_shape(in in_shape longtext character set utf8mb4,
-    out out_shape longtext character set utf8mb4)
+create procedure _queue_check_shape(in in_shape longtext character set utf8mb4, out out_shape longtext character set utf8mb4)
     comment 'Refuses what can''t be a payload_shape.
 in_shape: the option.
 Result: the shape, NULL for none.
@@ -9753,33 +9298,34 @@ begin
         out_backoff_max_seconds = 3600, out_jitter = 0.2;
 end;
 --;
--- calls: _queue_check_kind, _queue_check_roles, _queue_lock_kinds
+-- calls: _queue_check_name, _queue_check_roles, _queue_lock_kinds
 -- changes: queue_kind
-drop procedure if exists _queue_set_paused;
+drop procedure if exists _queue_set_state;
 --;
-create procedure _queue_set_paused(in in_kind text character set utf8mb4 collate /*!80017 utf8mb4_0900_bin *//*M!100600 utf8mb4_nopad_bin */,
-    in in_paused boolean,
-    out out_changed boolean)
-    comment 'Pauses a kind, or ends its pause and its draining.
-in_kind: the kind. in_paused: which of the two.
+create procedure _queue_set_state(in in_kind text character set utf8mb4 collate /*!80017 utf8mb4_0900_bin *//*M!100600 utf8mb4_nopad_bin */, in in_state varchar(10) character set utf8mb4, out out_changed boolean)
+    comment 'Pauses a kind, drains it, or ends both.
+in_kind: the kind. in_state: paused, draining; NULL: neither.
 Result: whether that changed anything.
 Errors: PQ001 for kind.
 Locks: the settings of the kind.
 differs: the result is a parameter, out_changed.'
 begin
-    declare v_changed boolean;
+    declare v_paused, v_draining boolean;
     declare continue handler for not found begin end;
-    call _queue_check_kind(in_kind, 100, 'kind');
+    call _queue_check_name(in_kind, 100, 'kind');
     call _queue_check_roles(json_array(in_kind));
     call _queue_lock_kinds();
-    if in_paused then
+    if in_state is not null then
         insert into queue_kind (p_kind) values (in_kind) on duplicate key update p_kind = in_kind;
     end if;
-    select if(in_paused, not k.paused, k.paused or k.draining) into v_changed from queue_kind k
-        where k.p_kind = in_kind for update;
-    set out_changed = coalesce(v_changed, false);
+    select k.paused, k.draining into v_paused, v_draining from queue_kind k where k.p_kind = in_kind for update;
+    set out_changed = coalesce(case in_state when 'paused' then not v_paused when 'draining' then not v_draining
+        else v_paused or v_draining end, false);
     if out_changed then
-        update queue_kind k set k.paused = in_paused, k.draining = k.draining and in_paused where k.p_kind = in_kind;
+        update queue_kind k
+        set k.paused = in_state is not null and (v_paused or in_state = 'paused'),
+            k.draining = in_state is not null and (v_draining or in_state = 'draining')
+        where k.p_kind = in_kind;
     end if;
 end;
 --;
@@ -9895,8 +9441,7 @@ begin
     end loop; end; close c;
 end;
 --;
--- calls: _queue_check_kind, _queue_check_roles, _queue_lock_kinds
--- changes: queue_kind
+-- calls: _queue_set_state
 drop procedure if exists queue_drain;
 --;
 create procedure queue_drain(in in_kind text character set utf8mb4 collate /*!80017 utf8mb4_0900_bin *//*M!100600 utf8mb4_nopad_bin */)
@@ -9911,31 +9456,25 @@ Errors: PQ007 for a kind that is for others. PQ001 for kind.
 Locks: the settings of the kind. What was pushed by a transaction that is still open comes in all the same.
 Where the idea comes from: the drain of Keuss.'
 begin
-    declare v_draining boolean;
+    declare v_changed boolean;
     begin declare v_own boolean; declare v_tries int default 0; again: loop begin
         declare exit handler for 1213, 1020, 1467 call _queue_retry(v_own, v_tries);
         declare exit handler for sqlexception begin call _queue_undo(v_own); resignal; end;
         call _queue_begin(v_own);
-        call _queue_check_kind(in_kind, 100, 'kind');
-        call _queue_check_roles(json_array(in_kind));
-        call _queue_lock_kinds();
-        insert into queue_kind (p_kind) values (in_kind) on duplicate key update p_kind = in_kind;
-        select k.draining into v_draining from queue_kind k where k.p_kind = in_kind for update;
-        update queue_kind k set k.draining = true where k.p_kind = in_kind;
+        call _queue_set_state(in_kind, 'draining', v_changed);
         call _queue_commit(v_own);
         leave again;
     end; end loop; end;
-    select not v_draining as changed;
+    select v_changed as changed;
 end;
 --;
--- calls: _queue_check_dead_letter_kind, _queue_check_kind, _queue_check_options, _queue_check_roles,
+-- calls: _queue_check_dead_letter_kind, _queue_check_name, _queue_check_options, _queue_check_roles,
 --     _queue_check_shape, _queue_define_filter, _queue_define_limits, _queue_expire, _queue_fail, _queue_integer,
 --     _queue_lock_kinds, _queue_number, _queue_text, queue_now
 -- changes: queue_kind, queue_log_epoch, queue_use
 drop procedure if exists queue_define;
 --;
-create procedure queue_define(in in_kind text character set utf8mb4 collate /*!80017 utf8mb4_0900_bin *//*M!100600 utf8mb4_nopad_bin */,
-    in in_options longtext character set utf8mb4)
+create procedure queue_define(in in_kind text character set utf8mb4 collate /*!80017 utf8mb4_0900_bin *//*M!100600 utf8mb4_nopad_bin */, in in_options longtext character set utf8mb4)
     comment 'Sets how a kind behaves. A kind that nobody has defined works with the defaults.
 in_kind: the kind, 1 to 100 characters.
 in_options: an option that isn''t given stays as it is. An option that is null goes back to its default; max_attempts
@@ -9992,7 +9531,7 @@ begin
         declare exit handler for 1213, 1020, 1467 call _queue_retry(v_own, v_tries);
         declare exit handler for sqlexception begin call _queue_undo(v_own); resignal; end;
         call _queue_begin(v_own);
-        call _queue_check_kind(in_kind, 100, 'kind');
+        call _queue_check_name(in_kind, 100, 'kind');
         call _queue_check_roles(json_array(in_kind));
         call _queue_check_options(in_options, concat('timeout_seconds,max_attempts,backoff_seconds,backoff_factor,',
             'backoff_max_seconds,jitter,dead_letter_kind,dedup_seconds,history_seconds,payload_shape,expires_seconds,',
@@ -10037,29 +9576,24 @@ begin
         insert into queue_kind (p_kind) values (in_kind) on duplicate key update p_kind = in_kind;
         select k.roles into v_before from queue_kind k where k.p_kind = in_kind;
         update queue_kind k
-        set k.timeout_seconds = if(json_contains_path(in_options, 'one', '$.timeout_seconds'),
-                coalesce(v_timeout, default(k.timeout_seconds)), k.timeout_seconds),
-            k.max_attempts = if(json_contains_path(in_options, 'one', '$.max_attempts'), v_max_attempts,
-                k.max_attempts),
-            k.dead_letter_kind = if(json_contains_path(in_options, 'one', '$.dead_letter_kind'), v_dead_letter_kind,
-                k.dead_letter_kind),
-            k.dedup_seconds = if(json_contains_path(in_options, 'one', '$.dedup_seconds'),
-                coalesce(v_dedup, default(k.dedup_seconds)), k.dedup_seconds),
-            k.history_seconds = if(json_contains_path(in_options, 'one', '$.history_seconds'),
-                coalesce(v_history, default(k.history_seconds)), k.history_seconds),
+        set k.timeout_seconds = if(json_contains_path(in_options, 'one', '$.timeout_seconds'), coalesce(v_timeout, default(k.timeout_seconds)),
+                k.timeout_seconds),
+            k.max_attempts = if(json_contains_path(in_options, 'one', '$.max_attempts'), v_max_attempts, k.max_attempts),
+            k.dead_letter_kind = if(json_contains_path(in_options, 'one', '$.dead_letter_kind'), v_dead_letter_kind, k.dead_letter_kind),
+            k.dedup_seconds = if(json_contains_path(in_options, 'one', '$.dedup_seconds'), coalesce(v_dedup, default(k.dedup_seconds)),
+                k.dedup_seconds),
+            k.history_seconds = if(json_contains_path(in_options, 'one', '$.history_seconds'), coalesce(v_history, default(k.history_seconds)),
+                k.history_seconds),
             k.payload_shape = if(json_contains_path(in_options, 'one', '$.payload_shape'), v_shape, k.payload_shape),
-            k.backoff_seconds = if(json_contains_path(in_options, 'one', '$.backoff_seconds'),
-                coalesce(v_backoff, default(k.backoff_seconds)), k.backoff_seconds),
-            k.backoff_factor = if(json_contains_path(in_options, 'one', '$.backoff_factor'),
-                coalesce(v_factor, default(k.backoff_factor)), k.backoff_factor),
+            k.backoff_seconds = if(json_contains_path(in_options, 'one', '$.backoff_seconds'), coalesce(v_backoff, default(k.backoff_seconds)),
+                k.backoff_seconds),
+            k.backoff_factor = if(json_contains_path(in_options, 'one', '$.backoff_factor'), coalesce(v_factor, default(k.backoff_factor)),
+                k.backoff_factor),
             k.backoff_max_seconds = if(json_contains_path(in_options, 'one', '$.backoff_max_seconds'),
                 coalesce(v_longest, default(k.backoff_max_seconds)), k.backoff_max_seconds),
-            k.jitter = if(json_contains_path(in_options, 'one', '$.jitter'), coalesce(v_jitter, default(k.jitter)),
-                k.jitter),
-            k.expires_seconds = if(json_contains_path(in_options, 'one', '$.expires_seconds'), v_expires,
-                k.expires_seconds),
-            k.log_seconds = if(json_contains_path(in_options, 'one', '$.log_seconds'), coalesce(v_log, 0),
-                k.log_seconds),
+            k.jitter = if(json_contains_path(in_options, 'one', '$.jitter'), coalesce(v_jitter, default(k.jitter)), k.jitter),
+            k.expires_seconds = if(json_contains_path(in_options, 'one', '$.expires_seconds'), v_expires, k.expires_seconds),
+            k.log_seconds = if(json_contains_path(in_options, 'one', '$.log_seconds'), coalesce(v_log, 0), k.log_seconds),
             k.roles = if(json_contains_path(in_options, 'one', '$.roles'), nullif(v_roles, 'null'), k.roles)
         where k.p_kind = in_kind;
         insert into queue_kind (p_kind, roles)
@@ -10078,16 +9612,13 @@ begin
         end if;
         call _queue_define_limits(in_kind, in_options);
         call _queue_define_filter(in_kind, in_options);
-        select k.p_kind, k.timeout_seconds, k.max_attempts, k.backoff_seconds, k.backoff_factor, k.backoff_max_seconds,
-            k.jitter, k.dead_letter_kind, k.paused, k.dedup_seconds, k.history_seconds, k.payload_shape, k.draining,
-            k.expires_seconds, k.semaphores, k.max_reserved, k.rate_per_second, k.filter_index, k.log_seconds, k.roles
-        from queue_kind k where k.p_kind = in_kind;
+        select k.* from queue_kind k where k.p_kind = in_kind;
         call _queue_commit(v_own);
         leave again;
     end; end loop; end;
 end;
 --;
--- calls: _queue_check_dead_letter_kind, _queue_check_kind, _queue_check_roles, _queue_end, _queue_fail,
+-- calls: _queue_check_dead_letter_kind, _queue_check_name, _queue_check_roles, _queue_end, _queue_fail,
 --     _queue_lock_kinds, queue_now
 -- changes: queue_bucket, queue_kind, queue_slot, queue_subscription, queue_use
 drop procedure if exists queue_drop;
@@ -10113,7 +9644,7 @@ begin
         declare exit handler for sqlexception begin call _queue_undo(v_own); resignal; end;
         call _queue_begin(v_own);
         call queue_now(v_now);
-        call _queue_check_kind(in_kind, 100, 'kind');
+        call _queue_check_name(in_kind, 100, 'kind');
         call _queue_check_roles(json_array(in_kind));
         call _queue_lock_kinds();
         open c; begin declare v_over boolean default false; each_c: loop
@@ -10137,10 +9668,7 @@ begin
         end if;
         -- so that it has settings to show
         insert into queue_kind (p_kind) values (in_kind) on duplicate key update p_kind = in_kind;
-        select k.p_kind, k.timeout_seconds, k.max_attempts, k.backoff_seconds, k.backoff_factor, k.backoff_max_seconds,
-            k.jitter, k.dead_letter_kind, k.paused, k.dedup_seconds, k.history_seconds, k.payload_shape, k.draining,
-            k.expires_seconds, k.semaphores, k.max_reserved, k.rate_per_second, k.filter_index, k.log_seconds, k.roles
-        from queue_kind k where k.p_kind = in_kind;
+        select k.* from queue_kind k where k.p_kind = in_kind;
         delete k from queue_kind k where k.p_kind = in_kind;
         delete s from queue_subscription s where s.p_kind = in_kind;
         delete u from queue_use u where u.p_kind = in_kind;
@@ -10151,7 +9679,7 @@ begin
     end; end loop; end;
 end;
 --;
--- calls: _queue_set_paused
+-- calls: _queue_set_state
 drop procedure if exists queue_pause;
 --;
 create procedure queue_pause(in in_kind text character set utf8mb4 collate /*!80017 utf8mb4_0900_bin *//*M!100600 utf8mb4_nopad_bin */)
@@ -10167,14 +9695,14 @@ begin
         declare exit handler for 1213, 1020, 1467 call _queue_retry(v_own, v_tries);
         declare exit handler for sqlexception begin call _queue_undo(v_own); resignal; end;
         call _queue_begin(v_own);
-        call _queue_set_paused(in_kind, true, v_changed);
+        call _queue_set_state(in_kind, 'paused', v_changed);
         call _queue_commit(v_own);
         leave again;
     end; end loop; end;
     select v_changed as changed;
 end;
 --;
--- calls: _queue_set_paused
+-- calls: _queue_set_state
 drop procedure if exists queue_resume;
 --;
 create procedure queue_resume(in in_kind text character set utf8mb4 collate /*!80017 utf8mb4_0900_bin *//*M!100600 utf8mb4_nopad_bin */)
@@ -10189,7 +9717,7 @@ begin
         declare exit handler for 1213, 1020, 1467 call _queue_retry(v_own, v_tries);
         declare exit handler for sqlexception begin call _queue_undo(v_own); resignal; end;
         call _queue_begin(v_own);
-        call _queue_set_paused(in_kind, false, v_changed);
+        call _queue_set_state(in_kind, null, v_changed);
         call _queue_commit(v_own);
         leave again;
     end; end loop; end;
@@ -10318,9 +9846,7 @@ begin
     -- timeout of their heartbeat to come back, so a session that is new here doesn't reap.
     if @pyqueue_reap <= in_now then
         select min(@pyqueue_reap + w.timeout_seconds * 1000000 <= in_now) into v_late from queue_worker w
-        where not w.worker <=> in_worker and if(w.session_lock is null,
-            w.heartbeat_at + w.timeout_seconds * 1000000 <= in_now,
-            coalesce(is_used_lock(w.session_lock), 0) <> w.session_id);
+        where not w.worker <=> in_worker and not if(w.session_lock is null, w.heartbeat_at + w.timeout_seconds * 1000000 > in_now, is_used_lock(w.session_lock) <=> w.session_id);
         if v_late then
             call _queue_reap(in_now, 100, in_worker, v_reaped);
         end if;
@@ -10400,8 +9926,7 @@ begin
         /*M!100600 set statement group_concat_max_len = 1000000000 for */ select json_arrayagg(json_array(o.epoch, o.id)) into v_old
         from (select e.epoch, e.id from queue_epoch e where e.epoch < v_before
             order by e.epoch, e.id limit 1000 for update skip locked) o;
-        /*M!100600 set statement sql_safe_updates = 0 for */ delete e from json_table(coalesce(v_old, '[]'), '$[*]'
-            columns (epoch bigint path '$[0]', id bigint path '$[1]')) j
+        /*M!100600 set statement sql_safe_updates = 0 for */ delete e from json_table(coalesce(v_old, '[]'), '$[*]' columns (epoch bigint path '$[0]', id bigint path '$[1]')) j
             straight_join queue_epoch e force index (primary) on e.epoch = j.epoch and e.id = j.id;
         call _queue_commit(v_own);
         leave again;
@@ -10529,9 +10054,7 @@ select w.worker, w.kinds, w.info,
     timestamp '1970-01-01 00:00:00.000000' + interval w.started_at microsecond as started_at,
     timestamp '1970-01-01 00:00:00.000000' + interval w.heartbeat_at microsecond as heartbeat_at,
     w.timeout_seconds, w.session_lock is not null as by_session,
-    if(w.session_lock is null, w.heartbeat_at + w.timeout_seconds * 1000000 > n.now,
-        coalesce(is_used_lock(w.session_lock), 0) = w.session_id) as alive,
-    coalesce(h.reserved, 0) as reserved
+    if(w.session_lock is null, w.heartbeat_at + w.timeout_seconds * 1000000 > n.now, is_used_lock(w.session_lock) <=> w.session_id) as alive, coalesce(h.reserved, 0) as reserved
 from queue_worker w
     cross join (select timestampdiff(microsecond, '1970-01-01 00:00:00', utc_timestamp(6)) as now) n
     left join (

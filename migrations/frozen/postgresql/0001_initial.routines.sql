@@ -122,18 +122,18 @@ in_name: the parameter or option. in_value: its value, cut at 40 characters unle
 what is allowed.$$;
 --;
 -- calls: _queue_fail
-create or replace function _queue_check_kind(in_kind text, in_most integer, in_name text) returns void
+create or replace function _queue_check_name(in_text text, in_most integer, in_name text) returns void
     language plpgsql as $$
 begin
-    if in_kind is null or in_kind = '' or char_length(in_kind) > in_most then
-        perform _queue_fail('PQ001', in_name, in_kind, 'must have 1 to ' || in_most || ' characters');
+    if in_text is null or in_text = '' or char_length(in_text) > in_most then
+        perform _queue_fail('PQ001', in_name, in_text, 'must have 1 to ' || in_most || ' characters');
     end if;
 end $$;
 --;
-comment on function _queue_check_kind(text, integer, text) is
-$$Refuses what can't be a kind.
-in_kind: the kind. in_most: the longest it may be: 95 characters where messages are put in, so that <kind>.dead fits
-into the 100 of every other routine. in_name: the parameter's name for the message.
+comment on function _queue_check_name(text, integer, text) is
+$$Refuses what can't be a kind, a key, or the name of something else.
+in_text: the name. in_most: the longest it may be: 200 characters for a key, 95 for a kind where messages are put in, so
+that <kind>.dead fits into the 100 of every other routine. in_name: the parameter's name for the message.
 Errors: PQ001.$$;
 --;
 create or replace function _queue_check_writable() returns void language plpgsql as $$
@@ -149,19 +149,6 @@ $$Refuses to take messages where nothing can be written, in words of its own: th
 statement.
 Errors: the server's 25006.
 differs: only here. The error of MariaDB and MySQL is one line.$$;
---;
--- calls: _queue_fail
-create or replace function _queue_check_key(in_key text, in_name text) returns void language plpgsql as $$
-begin
-    if in_key is null or in_key = '' or char_length(in_key) > 200 then
-        perform _queue_fail('PQ001', in_name, in_key, 'must have 1 to 200 characters');
-    end if;
-end $$;
---;
-comment on function _queue_check_key(text, text) is
-$$Refuses what can't be a key.
-in_key: the key. in_name: the parameter's name for the message.
-Errors: PQ001.$$;
 --;
 -- calls: _queue_fail
 create or replace function _queue_check_count(in_count bigint, in_name text, in_most bigint) returns void
@@ -190,7 +177,7 @@ $$Refuses a length of time that no hold can have.
 in_seconds: the seconds.
 Errors: PQ001.$$;
 --;
--- calls: _queue_check_kind, _queue_fail
+-- calls: _queue_check_name, _queue_fail
 create or replace function _queue_check_kinds(in_kinds jsonb) returns text[] language plpgsql as $$
 declare
     v_kinds text[];
@@ -204,7 +191,7 @@ begin
     else
         perform _queue_fail('PQ001', 'kinds', in_kinds::text, 'must be a kind or a JSON array of 1 to 100 kinds');
     end if;
-    perform _queue_check_kind(k.kind, 100, 'kinds[' || k.n - 1 || ']') from unnest(v_kinds) with ordinality k (kind, n);
+    perform _queue_check_name(k.kind, 100, 'kinds[' || k.n - 1 || ']') from unnest(v_kinds) with ordinality k (kind, n);
     return v_kinds;
 end $$;
 --;
@@ -403,7 +390,7 @@ $$Whether a text has the form of a receipt: an entry number, a dash and 32 hexad
 with which a regular expression takes ten times as long.
 in_receipt: the text.
 Result: true or false; NULL for NULL.
-differs: on MariaDB and MySQL it is an expression in _queue_receipts.$$;
+differs: on MariaDB and MySQL it is an expression, which tools/expand_mysql.py writes out.$$;
 --;
 -- calls: _queue_fail, _queue_is_receipt
 create or replace function _queue_receipt(in_receipt text, out entry bigint, out secret bytea) language plpgsql as $$
@@ -465,25 +452,6 @@ limits ('limits ' and the kind, see _queue_admit), and notes of a call.
 Result: the name of the setting.
 differs: only here. What a session keeps stands in user variables on MariaDB and MySQL, and is checked in each call.$$;
 --;
-create or replace function _queue_exposed(in_schema oid, out fault text, out remedy text) language sql stable
-    set search_path = pg_catalog, pg_temp as $$
-select format('anybody may execute routines of the queue (%s), such as %s', count(*), min(p.oid::regprocedure::text)),
-    'pyqueue upgrade takes that back; a restore without rights (pg_restore --no-acl) gives it'
-from pg_proc p
-where p.pronamespace = in_schema and p.prosecdef and p.proname ~ '^_?queue_' and exists (
-    select from aclexplode(coalesce(p.proacl, acldefault('f', p.proowner))) a
-        where a.grantee = 0 and a.privilege_type = 'EXECUTE')
-having count(*) > 0
-$$;
---;
-comment on function _queue_exposed(oid) is
-$$Whether routines of the queue may be executed by PUBLIC: they run with the rights of their owner, so anybody could
-take messages and drop queues.
-in_schema: the schema of the queue.
-Result: fault, NULL: none may; remedy: what to do about it.
-Locks: none.
-differs: only here. Nobody may execute a routine of MariaDB and MySQL who wasn't granted it.$$;
---;
 create or replace function _queue_state(in_ready_at bigint, in_due_at bigint, in_reserved_at bigint,
     in_scheduled_at bigint, in_now bigint) returns text language sql immutable
     return case when num_nonnulls(in_ready_at, in_due_at, in_reserved_at) = 0 then 'waiting'
@@ -530,7 +498,7 @@ in_row: the message.
 Result: the message, its payload and headers replaced by those that were pushed onto it while it was held, if any.
 differs: a row can't be a parameter on MariaDB and MySQL, where what is pending has columns of its own.$$;
 --;
--- calls: _queue_check_key, _queue_check_kind, _queue_check_roles, _queue_state, queue_now
+-- calls: _queue_check_name, _queue_check_roles, _queue_state, queue_now
 create or replace function queue_get(in_kind text, in_key text)
     returns table (p_kind text, p_key text, payload jsonb, payload_bytes bytea, headers jsonb,
         priority smallint, scheduled_at bigint, scheduled_at_initially bigint, created_at bigint, reserved_at bigint,
@@ -541,9 +509,9 @@ create or replace function queue_get(in_kind text, in_key text)
 declare
     v_now constant bigint := queue_now();
 begin
-    perform _queue_check_kind(in_kind, 100, 'kind');
+    perform _queue_check_name(in_kind, 100, 'kind');
     perform _queue_check_roles(array[in_kind]);
-    perform _queue_check_key(in_key, 'key');
+    perform _queue_check_name(in_key, 200, 'key');
     return query
         select q.p_kind, q.p_key, q.payload, q.payload_bytes, q.headers, q.priority, q.scheduled_at,
             q.scheduled_at_initially, q.created_at, q.reserved_at, q.attempts, q.reserved_by,
@@ -560,7 +528,7 @@ row where there is no message.
 Errors: PQ007 for a kind that is for others. PQ001 for kind and key.
 Locks: none.$$;
 --;
--- calls: _queue_check_count, _queue_check_kind, _queue_check_options, _queue_check_roles, _queue_state, _queue_where,
+-- calls: _queue_check_count, _queue_check_name, _queue_check_options, _queue_check_roles, _queue_state, _queue_where,
 --     queue_now
 create or replace function queue_peek(in_kind text, in_max_messages integer default null, in_options jsonb default null)
     returns table (p_kind text, p_key text, payload jsonb, payload_bytes bytea, headers jsonb,
@@ -574,7 +542,7 @@ declare
     v_most constant integer := coalesce(in_max_messages, 1);
     v_where jsonb;
 begin
-    perform _queue_check_kind(in_kind, 100, 'kind');
+    perform _queue_check_name(in_kind, 100, 'kind');
     perform _queue_check_roles(array[in_kind]);
     perform _queue_check_count(v_most::bigint, 'max_messages', 10000::bigint);
     if in_options is not null then
@@ -733,7 +701,7 @@ in_options: see queue_push; NULL for the defaults. in_now: the time of the call.
 Result: each option, or its default; but for group, which is for _queue_enrol.
 Errors: PQ002, and PQ003 for headers.$$;
 --;
--- calls: _queue_check_key, _queue_check_payload, _queue_fail, _queue_push_options
+-- calls: _queue_check_name, _queue_check_payload, _queue_fail, _queue_push_options
 create or replace function _queue_message(in_message jsonb, in_number bigint, in_defaults jsonb, in_now bigint,
     out p_key text, out scheduled_at bigint, out priority smallint, out headers jsonb, out attempts integer,
     out max_attempts integer, out on_duplicate text, out route jsonb, out order_key text, out semaphores text[])
@@ -749,7 +717,7 @@ begin
         perform _queue_fail('PQ001', v_place || '.key', in_message ->> 'key', 'must be a string');
     end if;
     p_key := in_message ->> 'key';
-    perform _queue_check_key(p_key, v_place || '.key');
+    perform _queue_check_name(p_key, 200, v_place || '.key');
     perform _queue_check_payload(in_message -> 'payload', v_place || '.payload');
     v_own := in_message - '{key,payload}'::text[];
     if v_own ?| '{delay_seconds,scheduled_at}' then
@@ -771,7 +739,7 @@ comment on function _queue_message(jsonb, bigint, jsonb, bigint) is
 $$One message of a batch, checked.
 in_message: {key, payload, and push options}. in_number: its place, from 1. in_defaults: the options of the batch; those
 of the message win. in_now: the time of the call.
-Result: its key, see _queue_add_keys, and each option, or its default.
+Result: its key, and each option, or its default.
 Errors: PQ001, PQ002, PQ003, naming the place as messages[0], messages[1], ….$$;
 --;
 create or replace function _queue_is_plain(in_message jsonb) returns boolean language sql immutable
@@ -812,27 +780,6 @@ $$A key for a message that came without: a UUID of version 7, so that new keys s
 in_now: the time of the call.
 Result: the UUID; its order is that of the microseconds, then random.
 Where the idea comes from: RFC 9562, section 6.2, method 3.$$;
---;
--- calls: _queue_key
-create or replace function _queue_add_keys(in_messages jsonb, in_now bigint) returns jsonb language plpgsql as $$
-declare
-    v_key constant text := _queue_key(in_now);
-    v_first constant bigint := ('x' || right(v_key, 12))::bit(48)::bigint;
-begin
-    return (
-        select jsonb_agg(case
-            when jsonb_typeof(m.message) = 'object' and coalesce(m.message -> 'key', 'null') = 'null'
-            then m.message || jsonb_build_object('key',
-                left(v_key, 24) || lpad(to_hex((v_first + m.n) % 281474976710656), 12, '0'))
-            else m.message end order by m.n)
-        from jsonb_array_elements(in_messages) with ordinality m (message, n));
-end $$;
---;
-comment on function _queue_add_keys(jsonb, bigint) is
-$$A key for each message of a batch that came without, one behind another in the order of the batch.
-in_messages: those of queue_push_many, an array. in_now: the time of the call.
-Result: the messages; what is no object is left as it is.
-Where the idea comes from: RFC 9562, section 6.2, method 2.$$;
 --;
 -- calls: _queue_index, _queue_line_up, _queue_newest, _queue_wake
 -- changes: delayed_queue, queue_count
@@ -983,8 +930,8 @@ what _queue_permits_settle is to be told of a message with semaphores, at the en
 Locks: the message of that key, where in_on_duplicate changes it; waits for a transaction that is putting the same
 key.$$;
 --;
--- calls: _queue_check_fit, _queue_check_key, _queue_check_kind, _queue_check_roles, _queue_enrol, _queue_fail,
---     _queue_join_line, _queue_key, _queue_line, _queue_permits_settle, _queue_push_options, _queue_put, queue_now
+-- calls: _queue_check_fit, _queue_check_name, _queue_check_roles, _queue_enrol, _queue_fail, _queue_join_line,
+--     _queue_key, _queue_line, _queue_permits_settle, _queue_push_options, _queue_put, queue_now
 create or replace function _queue_push(in_kind text, in_key text, in_payload jsonb, in_payload_bytes bytea,
     in_options jsonb, out p_kind text, out p_key text, out scheduled_at bigint, out outcome text) language plpgsql as $$
 declare
@@ -996,7 +943,6 @@ declare
     v_draining boolean;
     v_restricted boolean;
     v_on_duplicate text := 'ignore';
-    v_options record;
     v_row delayed_queue;
     v_order text;
     v_put record;
@@ -1005,8 +951,8 @@ begin
     v_row.p_key := coalesce(in_key, _queue_key(v_now));
     v_row.payload := case when in_payload_bytes is null then coalesce(in_payload, 'null') end;
     v_row.payload_bytes := in_payload_bytes;
-    perform _queue_check_kind(in_kind, 95, 'kind');
-    perform _queue_check_key(v_row.p_key, 'key');
+    perform _queue_check_name(in_kind, 95, 'kind');
+    perform _queue_check_name(v_row.p_key, 200, 'key');
     select k.payload_shape, v_now - (nullif(k.dedup_seconds, 0) * 1000000)::bigint, k.draining, k.roles is not null
     into v_shape, v_since, v_draining, v_restricted
     from queue_kind k where k.p_kind = in_kind;
@@ -1022,16 +968,9 @@ begin
     v_row.priority := 0;
     v_row.attempts := 0;
     if in_options is not null then
-        v_options := _queue_push_options(in_options, v_now);
-        v_row.scheduled_at := v_options.scheduled_at;
-        v_row.priority := v_options.priority;
-        v_row.headers := v_options.headers;
-        v_row.attempts := v_options.attempts;
-        v_row.max_attempts := v_options.max_attempts;
-        v_row.route := v_options.route;
-        v_order := v_options.order_key;
-        v_row.semaphores := v_options.semaphores;
-        v_on_duplicate := v_options.on_duplicate;
+        select o.* into v_row.scheduled_at, v_row.priority, v_row.headers, v_row.attempts, v_row.max_attempts,
+            v_on_duplicate, v_row.route, v_order, v_row.semaphores
+        from _queue_push_options(in_options, v_now) o;
     end if;
     if v_order is null then
         v_put := _queue_put(v_row, v_on_duplicate, v_since, v_now);
@@ -1318,7 +1257,7 @@ comment on function queue_push_bytes(text, text, bytea, jsonb) is
 $$Puts one message with a binary payload into a kind; it comes back byte for byte.
 in_payload_bytes: the payload. The other parameters, the result, the errors and the locks are those of queue_push.$$;
 --;
--- calls: _queue_add_keys, _queue_check_fit, _queue_check_kind, _queue_check_roles, _queue_fail, _queue_push_batch,
+-- calls: _queue_check_fit, _queue_check_name, _queue_check_roles, _queue_fail, _queue_key, _queue_push_batch,
 --     _queue_wake, queue_now
 create or replace function queue_push_many(in_kind text, in_messages jsonb, in_options jsonb default null)
     returns table (p_key text, outcome text) language plpgsql
@@ -1330,15 +1269,23 @@ declare
     v_kind queue_kind;
     v_timeout constant text := current_setting('lock_timeout');
     v_ignores boolean; v_ordered boolean; v_quick boolean;
+    v_key text; v_first bigint;
 begin
     in_messages := coalesce(nullif(in_messages, 'null'), '[]'); in_options := nullif(in_options, 'null');
     if (char_length(in_kind) between 1 and 95) is not true then
-        perform _queue_check_kind(in_kind, 95, 'kind');
+        perform _queue_check_name(in_kind, 95, 'kind');
     elsif jsonb_typeof(in_messages) <> 'array' then
         perform _queue_fail('PQ001', 'messages', in_messages::text,
             'must be a JSON array of {key, payload, and push options}');
     elsif in_messages @? '$[*] ? (!exists (@.key) || @.key == null)' then
-        in_messages := _queue_add_keys(in_messages, v_now);
+        v_key := _queue_key(v_now); -- a key each, one behind another in the order of the batch
+        v_first := ('x' || right(v_key, 12))::bit(48)::bigint;
+        select jsonb_agg(case
+            when jsonb_typeof(m.message) = 'object' and coalesce(m.message -> 'key', 'null') = 'null'
+            then m.message || jsonb_build_object('key',
+                left(v_key, 24) || lpad(to_hex((v_first + m.n) % 281474976710656), 12, '0'))
+            else m.message end order by m.n)
+        into in_messages from jsonb_array_elements(in_messages) with ordinality m (message, n);
     end if;
     select k.* into v_kind from queue_kind k where k.p_kind = in_kind;
     v_kind.p_kind := in_kind;
@@ -1393,7 +1340,8 @@ Errors: PQ007 for a kind that is for others. PQ001, PQ002, PQ003, naming the mes
 PQ004 while the kind is drained, and for a group that has finished.
 Locks: none, or with on_duplicate the messages whose keys are taken, in the order of their entries (where one turns up
 out of order, the call undoes what it did and begins again); what others are putting in is waited for in the order of
-the keys, so that overlapping batches don't deadlock.$$;
+the keys, so that overlapping batches don't deadlock.
+Where the idea comes from: for the keys, RFC 9562, section 6.2, method 2.$$;
 --;
 -- changes: delayed_queue
 create or replace function _queue_promote(in_kind text, in_low bigint, in_high bigint, in_floor bigint, in_max integer)
@@ -1768,7 +1716,7 @@ in_where: what they must match, see _queue_where; NULL: anything.
 Result and locks: those of queue_reserve and queue_pop; the receipt of a popped message is NULL.
 differs: a procedure of MariaDB and MySQL can't hand rows to another one, so it hands over entries there.$$;
 --;
--- calls: _queue_admit, _queue_admitted, _queue_check_count, _queue_check_kind, _queue_check_options,
+-- calls: _queue_admit, _queue_admitted, _queue_check_count, _queue_check_name, _queue_check_options,
 --     _queue_check_roles, _queue_check_writable, _queue_defaults, _queue_deliver, _queue_effort, _queue_fail,
 --     _queue_keep_cursor, _queue_no_look_is_due, _queue_number, _queue_setting, _queue_ticks, _queue_upkeep,
 --     _queue_use, _queue_where, queue_now
@@ -1796,7 +1744,7 @@ begin
         and char_length(v_worker) between 1 and 200
         and current_setting('transaction_read_only') = 'off') is not true then
         perform _queue_check_writable();
-        perform _queue_check_kind(in_kind, 100, 'kind');
+        perform _queue_check_name(in_kind, 100, 'kind');
         perform _queue_check_count(v_left::bigint, 'max_messages', 10000::bigint);
         perform _queue_fail('PQ001', 'worker', v_worker, 'must have 1 to 200 characters');
     end if;
@@ -1927,7 +1875,7 @@ Locks: the messages. The call passes over what others have locked, so no call wa
 See _queue_take for the rest, and _queue_admit for what a kind with limits locks before.
 Where the idea comes from: the visibility timeout of SQS; SELECT … FOR UPDATE SKIP LOCKED.$$;
 --;
--- calls: _queue_admit, _queue_admitted, _queue_advance, _queue_check_count, _queue_check_kind, _queue_check_options,
+-- calls: _queue_admit, _queue_admitted, _queue_advance, _queue_check_count, _queue_check_name, _queue_check_options,
 --     _queue_check_roles, _queue_check_writable, _queue_defaults, _queue_deliver, _queue_effort, _queue_keep_cursor,
 --     _queue_no_look_is_due, _queue_setting, _queue_ticks, _queue_upkeep, _queue_use, _queue_where, queue_now
 -- changes: delayed_queue, queue_count
@@ -1951,7 +1899,7 @@ begin
     if (char_length(in_kind) between 1 and 100 and v_left between 1 and 10000
         and current_setting('transaction_read_only') = 'off') is not true then
         perform _queue_check_writable();
-        perform _queue_check_kind(in_kind, 100, 'kind');
+        perform _queue_check_name(in_kind, 100, 'kind');
         perform _queue_check_count(v_left::bigint, 'max_messages', 10000::bigint);
     elsif in_options is not null then
         perform _queue_check_options(in_options, '{where}'::text[], 'options');
@@ -2087,13 +2035,12 @@ begin
         and q.reserved_by is not null
     returning q.p_kind into v_kind;
     receipt := in_receipt;
-    if v_kind is null and _queue_extend_with_permits(array[v_receipt.entry], array[v_receipt.secret], in_seconds,
-        v_now) <> '{}' then
-        outcome := 'extended';
-        return;
-    end if;
-    outcome := case when v_kind is null then 'lost' else 'extended' end;
-    if in_seconds = 0 and v_kind is not null then
+    outcome := 'extended';
+    if v_kind is null then
+        if _queue_extend_with_permits(array[v_receipt.entry], array[v_receipt.secret], in_seconds, v_now) = '{}' then
+            outcome := 'lost';
+        end if;
+    elsif in_seconds = 0 then
         perform _queue_wake(v_kind, null);
     end if;
 end $$;
@@ -2316,12 +2263,13 @@ create or replace function _queue_forget_cursors(in_kind text, in_before bigint)
 begin
     delete from queue_cursor c
     where c.ctid = any (array(
-        select o.ctid from queue_cursor o where o.p_kind = in_kind and o.id < in_before for update skip locked));
+        select o.ctid from queue_cursor o
+        where o.p_kind = in_kind and o.id < coalesce(in_before, 9223372036854775807) for update skip locked));
 end $$;
 --;
 comment on function _queue_forget_cursors(text, bigint) is
 $$Removes shared cursors that nobody needs any longer.
-in_kind: the kind. in_before: those with a smaller number.
+in_kind: the kind. in_before: those with a smaller number; NULL: all.
 Locks: their rows; what others have locked is left.$$;
 --;
 create or replace function _queue_shared_cursor(in_kind text, in_now bigint) returns queue_cursor language plpgsql as $$
@@ -2386,7 +2334,7 @@ begin
             moved.took := moved.back_took;
             moved.back_took := 0;
             if moved.took <= 5000 then
-                perform _queue_forget_cursors(in_kind, 9223372036854775807::bigint);
+                perform _queue_forget_cursors(in_kind, null::bigint);
             end if;
         end if;
     end if;
@@ -2416,12 +2364,10 @@ declare
     v_entry bigint;
     v_id bigint;
 begin
-    if in_from = 'start' then
-        if in_took <= 10 + in_max then
-            perform set_config(in_name, '', false);
-            perform _queue_forget_cursors(in_kind, 9223372036854775807::bigint);
-            return;
-        end if;
+    if in_from = 'start' and in_took <= 10 + in_max then
+        perform set_config(in_name, '', false);
+        perform _queue_forget_cursors(in_kind, null::bigint);
+        return;
     end if;
     if not v_known then
         v_cursor.p_kind := in_kind;
@@ -2825,12 +2771,11 @@ $$Refuses options that queue_nack doesn't know.
 in_options: the options.
 Errors: PQ002, and PQ003 for the payload.$$;
 --;
--- calls: _queue_check_key, _queue_check_kind, _queue_check_options, _queue_check_payload, _queue_push_options,
---     _queue_text
+-- calls: _queue_check_name, _queue_check_options, _queue_check_payload, _queue_push_options, _queue_text
 create or replace function _queue_check_move(in_to_kind text, in_options jsonb, in_now bigint, in_place text)
     returns void language plpgsql as $$
 begin
-    perform _queue_check_kind(in_to_kind, 95, in_place || 'to_kind');
+    perform _queue_check_name(in_to_kind, 95, in_place || 'to_kind');
     if coalesce(in_options, 'null') = 'null' then
         return;
     end if;
@@ -2841,7 +2786,7 @@ begin
         perform _queue_check_payload(in_options -> 'payload', in_place || 'payload');
     end if;
     if _queue_text(in_options, 'key') is not null then
-        perform _queue_check_key(in_options ->> 'key', in_place || 'key');
+        perform _queue_check_name(in_options ->> 'key', 200, in_place || 'key');
     end if;
 end $$;
 --;
@@ -2851,7 +2796,7 @@ in_to_kind, in_options: those of queue_move. in_now: the time of the call. in_pl
 errors.
 Errors: PQ001, PQ002, PQ003.$$;
 --;
--- calls: _queue_check_kind, _queue_fail, _queue_settings
+-- calls: _queue_check_name, _queue_fail, _queue_settings
 create or replace function _queue_check_dead_letter_kind(in_kind text, in_dead_letter_kind text) returns void
     language plpgsql as $$
 declare
@@ -2860,7 +2805,7 @@ begin
     if v_next is null then
         v_next := left(in_kind, 95) || '.dead';
     else
-        perform _queue_check_kind(v_next, 100, 'dead_letter_kind');
+        perform _queue_check_name(v_next, 100, 'dead_letter_kind');
     end if;
     for i in 1 .. 1000 loop
         if v_next = in_kind then
@@ -2975,8 +2920,8 @@ Locks: the messages, in the order in which they are given; the next in their lin
 the keys of what is pending.
 differs: on MariaDB and MySQL one message, because a procedure has no arrays.$$;
 --;
--- calls: _queue_add_error, _queue_end, _queue_index, _queue_log, _queue_members_dead, _queue_settings, _queue_wake
--- changes: delayed_queue, queue_kind
+-- calls: _queue_add_error, _queue_end, _queue_index, _queue_log, _queue_members_end, _queue_settings, _queue_wake
+-- changes: delayed_queue, queue_group_member, queue_kind
 create or replace function _queue_bury(in_entry bigint, in_error text,
     in_now bigint) returns void language plpgsql as $$
 declare
@@ -3013,8 +2958,14 @@ begin
     perform _queue_index(array[v_letter]);
     perform _queue_wake(v_kind, null);
     perform _queue_log(array[v_letter], null::text[], null::text, in_now);
-    perform _queue_members_dead(array[v_dead.member], array[v_letter], in_error, in_now)
-        where v_dead.member is not null;
+    if v_dead.member is not null then
+        -- + 0: ADR 13
+        update queue_group_member m set entry = v_letter, error = in_error
+        where m.member = v_dead.member and m.done_at + 0 is null;
+        perform _queue_members_end(array[v_dead.member], 'dead', null::jsonb, in_now)
+        from queue_group_member m join queue_group g on g.group_name between m.group_name and m.group_name
+        where m.member = v_dead.member and m.done_at + 0 is null and g.on_dead <> 'wait';
+    end if;
 end $$;
 --;
 comment on function _queue_bury(bigint, text, bigint) is
@@ -3022,7 +2973,8 @@ $$Moves a message to the dead-letter kind of its kind, with its errors. A key th
 key, priority and order key are remembered for queue_redrive; those of a dead letter that dies again are still those of
 its origin.
 in_entry: the message, locked already. in_error: why it died. in_now: the time of the call.
-Locks: the next in its line; waits for a transaction that is putting the same dead letter.$$;
+Locks: the next in its line; waits for a transaction that is putting the same dead letter. Then as _queue_members_end,
+where its group doesn't wait for it.$$;
 --;
 -- calls: _queue_add_error, _queue_bury, _queue_check_fit, _queue_end, _queue_index, _queue_line_up, _queue_settings,
 --     _queue_wake
@@ -3103,7 +3055,6 @@ begin
         select from unnest(in_entries) e (entry) join delayed_queue s on s.entry between e.entry and e.entry
             where s.order_key is not null) then
         v_targets := v_targets || array( -- who is first where they go
-
             select t.entry
             from unnest(in_entries, in_to_kinds) m (entry, to_kind)
             join delayed_queue s on s.entry between m.entry and m.entry
@@ -3261,7 +3212,7 @@ Errors: those of queue_move; under REPEATABLE READ and SERIALIZABLE 40001.
 Locks: as _queue_move.
 differs: on MariaDB and MySQL the whole call is made again.$$;
 --;
--- calls: _queue_check_kind, _queue_check_options, _queue_check_payload, _queue_check_roles, _queue_fail, _queue_text
+-- calls: _queue_check_name, _queue_check_options, _queue_check_payload, _queue_check_roles, _queue_fail, _queue_text
 create or replace function _queue_check_ack(in_options jsonb) returns void language plpgsql as $$
 begin
     perform _queue_check_options(in_options, '{result, to, payload}'::text[], 'options');
@@ -3275,7 +3226,7 @@ begin
         perform _queue_check_payload(in_options -> 'payload', 'payload');
     end if;
     if _queue_text(in_options, 'to') is not null then
-        perform _queue_check_kind(in_options ->> 'to', 95, 'to');
+        perform _queue_check_name(in_options ->> 'to', 95, 'to');
         perform _queue_check_roles(array[in_options ->> 'to']);
     end if;
 end $$;
@@ -3286,7 +3237,7 @@ in_options: those of queue_ack.
 Errors: PQ001, PQ002, PQ003.$$;
 --;
 -- calls: _queue_end, _queue_lock_lines, _queue_members_end, _queue_move_many, _queue_permits_settle
-create or replace function _queue_ack_each(in_entries bigint[], in_secrets bytea[], in_options jsonb, in_now bigint)
+create or replace function _queue_ack_many(in_entries bigint[], in_secrets bytea[], in_options jsonb, in_now bigint)
     returns text[] language plpgsql as $$
 declare
     v_outcomes text[] := array_fill('lost'::text, array[cardinality(in_entries)]);
@@ -3322,14 +3273,15 @@ begin
     return v_outcomes;
 end $$;
 --;
-comment on function _queue_ack_each(bigint[], bytea[], jsonb, bigint) is
+comment on function _queue_ack_many(bigint[], bytea[], jsonb, bigint) is
 $$The long way of queue_ack and queue_ack_many: with options, on a route, in a group, or with semaphores.
 in_entries, in_secrets: the receipts, taken apart, each once. in_options: those of queue_ack, checked. in_now: the time
 of the call.
 Result: the outcomes, in the order of the receipts: acked, moved, duplicate, lost.
-Locks: where one moves on, as _queue_move_many; else as _queue_end, then as _queue_members_end, then semaphores.$$;
+Locks: where one moves on, as _queue_move_many; else as _queue_end, then as _queue_members_end, then semaphores.
+differs: on MariaDB and MySQL it is queue_ack_many without its transaction.$$;
 --;
--- calls: _queue_ack_each, _queue_advance, _queue_check_ack, _queue_is_receipt, _queue_receipt, _queue_wake_limited,
+-- calls: _queue_ack_many, _queue_advance, _queue_check_ack, _queue_is_receipt, _queue_receipt, _queue_wake_limited,
 --     queue_now
 -- changes: delayed_queue, queue_count
 create or replace function queue_ack(in_receipt text, in_options jsonb default null, out receipt text, out outcome text)
@@ -3366,7 +3318,7 @@ begin
         end if;
     else
         v_receipt := _queue_receipt(in_receipt);
-        outcome := (_queue_ack_each(array[v_receipt.entry], array[v_receipt.secret], in_options, queue_now()))[1];
+        outcome := (_queue_ack_many(array[v_receipt.entry], array[v_receipt.secret], in_options, queue_now()))[1];
     end if;
 end $$;
 --;
@@ -3393,7 +3345,7 @@ Locks: the message and the next in the line of its order key. Where it goes on, 
 the one that has its key there, in the order of their entries. Its semaphores.
 Where the idea comes from: Keuss's pipelines, with their direct, choice and sink links.$$;
 --;
--- calls: _queue_ack_each, _queue_advance, _queue_check_ack, _queue_lock_lines, _queue_permits_settle,
+-- calls: _queue_ack_many, _queue_advance, _queue_check_ack, _queue_lock_lines, _queue_permits_settle,
 --     _queue_receipts, _queue_wake_limited, queue_now
 -- changes: delayed_queue, queue_count
 create or replace function queue_ack_many(in_receipts jsonb, in_options jsonb default null)
@@ -3469,7 +3421,7 @@ begin
     if in_options is not null then
         perform _queue_check_ack(in_options);
     end if;
-    v_each := _queue_ack_each(v_receipts.entries, v_receipts.secrets, in_options, v_now);
+    v_each := _queue_ack_many(v_receipts.entries, v_receipts.secrets, in_options, v_now);
     for i in 1 .. cardinality(v_each) loop
         v_outcomes[v_receipts.places[i]] := v_each[i];
     end loop;
@@ -3655,7 +3607,7 @@ second time.
 Errors: those of queue_move, naming the place as moves[0], moves[1], …; then nothing is moved.
 Locks: as queue_move, all in the order of their entries.$$;
 --;
--- calls: _queue_check_key, _queue_check_kind, _queue_check_roles, _queue_end, _queue_permits_settle, queue_now
+-- calls: _queue_check_name, _queue_check_roles, _queue_end, _queue_permits_settle, queue_now
 create or replace function queue_remove(in_kind text, in_key text, out outcome text)
     language plpgsql
     security definer set search_path from current set plan_cache_mode = force_generic_plan
@@ -3664,9 +3616,9 @@ declare
     v_now constant bigint := queue_now();
     v_row delayed_queue;
 begin
-    perform _queue_check_kind(in_kind, 100, 'kind');
+    perform _queue_check_name(in_kind, 100, 'kind');
     perform _queue_check_roles(array[in_kind]);
-    perform _queue_check_key(in_key, 'key');
+    perform _queue_check_name(in_key, 200, 'key');
     select q.* into v_row from delayed_queue q where q.p_kind = in_kind and q.p_key = in_key for update;
     if not found then
         outcome := 'absent';
@@ -3687,7 +3639,7 @@ Result: outcome: removed, held (it stays), absent.
 Errors: PQ007 for a kind that is for others. PQ001 for kind and key.
 Locks: the message, the next in the line of its order key, and its semaphores.$$;
 --;
--- calls: _queue_check_count, _queue_check_kind, _queue_check_roles, _queue_end, _queue_permits_settle, queue_now
+-- calls: _queue_check_count, _queue_check_name, _queue_check_roles, _queue_end, _queue_permits_settle, queue_now
 create or replace function queue_purge(in_kind text, in_max_messages bigint default null, out purged bigint)
     language plpgsql
     security definer set search_path from current set plan_cache_mode = force_generic_plan
@@ -3696,7 +3648,7 @@ declare
     v_now constant bigint := queue_now();
     v_gone record;
 begin
-    perform _queue_check_kind(in_kind, 100, 'kind');
+    perform _queue_check_name(in_kind, 100, 'kind');
     perform _queue_check_roles(array[in_kind]);
     if in_max_messages is not null then
         perform _queue_check_count(in_max_messages, 'max_messages', 9223372036854775807);
@@ -3717,7 +3669,7 @@ Errors: PQ007 for a kind that is for others. PQ001 for kind and max_messages.
 Locks: the messages; what others have locked is left. Then the next in the lines of their order keys, and their
 semaphores.$$;
 --;
--- calls: _queue_check_count, _queue_check_kind, _queue_check_roles, _queue_end, _queue_join_line, _queue_line,
+-- calls: _queue_check_count, _queue_check_name, _queue_check_roles, _queue_end, _queue_join_line, _queue_line,
 --     _queue_permits_settle, _queue_put, queue_now
 -- changes: delayed_queue
 create or replace function queue_redrive(in_kind text, in_max_messages bigint default null, out went bigint,
@@ -3736,7 +3688,7 @@ declare
     v_orders text[];
     v_names text[];
 begin
-    perform _queue_check_kind(in_kind, 100, 'kind');
+    perform _queue_check_name(in_kind, 100, 'kind');
     perform _queue_check_roles(array[in_kind]);
     if in_max_messages is not null then
         perform _queue_check_count(in_max_messages, 'max_messages', 9223372036854775807);
@@ -3870,7 +3822,7 @@ Result: the entries taken back.
 Errors: under REPEATABLE READ and SERIALIZABLE the server's own 40001.
 differs: on MariaDB and MySQL _queue_put reads the memory again, with a lock, and takes back what it has just put in.$$;
 --;
--- calls: _queue_check_kind, _queue_check_options, _queue_check_roles, _queue_fail, _queue_index, _queue_instant,
+-- calls: _queue_check_name, _queue_check_options, _queue_check_roles, _queue_fail, _queue_index, _queue_instant,
 --     _queue_integer, _queue_log, _queue_text, _queue_wake, queue_now
 -- changes: delayed_queue
 create or replace function queue_replay(in_kind text, in_filter jsonb default null, out went bigint, out stayed bigint)
@@ -3887,9 +3839,9 @@ declare
     v_to_kind constant text := coalesce(_queue_text(in_filter, 'to_kind'), in_kind);
     v_entries bigint[];
 begin
-    perform _queue_check_kind(in_kind, 100, 'kind');
+    perform _queue_check_name(in_kind, 100, 'kind');
     perform _queue_check_options(in_filter, '{outcome, p_key, from, to, limit, to_kind}'::text[], 'filter');
-    perform _queue_check_kind(v_to_kind, 100, 'to_kind');
+    perform _queue_check_name(v_to_kind, 100, 'to_kind');
     perform _queue_check_roles(array[in_kind, v_to_kind]);
     if v_outcome not in ('acked', 'popped', 'moved', 'dead', 'removed') then
         perform _queue_fail('PQ002', 'outcome', v_outcome, 'must be acked, popped, moved, dead or removed');
@@ -4659,33 +4611,7 @@ is locked.
 in_kind: the kind. in_now: the time of the call.
 Result: ready, next_at, as _queue_ready; of 100 semaphores at the most.$$;
 --;
--- changes: queue_semaphore_permit
-create or replace function _queue_permits_promised(in_entries bigint[], in_names text[], in_until bigint)
-    returns boolean language plpgsql as $$
-declare
-    v_rows bigint;
-begin
-    if exists (select from queue_semaphore s where s.name = any (in_names) and s.lowered) then
-        return false;
-    end if;
-    update queue_semaphore_permit h set until = in_until where h.entry = any (in_entries) and h.until < 0;
-    get diagnostics v_rows = row_count;
-    return v_rows = (
-        select sum(cardinality(q.semaphores)) from delayed_queue q
-        where q.entry = any (in_entries) and q.source_kind is null);
-end $$;
---;
-comment on function _queue_permits_promised(bigint[], text[], bigint) is
-$$Messages that have all their permits promised are taken with these: nothing is given or freed, so no semaphore needs
-to be locked, and nobody waits for anybody. Who wants a permit that was promised takes the promise back, see
-_queue_permits_room.
-in_entries: the messages, locked already. in_names: their semaphores. in_until: when the holds end.
-Result: false: not all have; then _queue_permits_take sees to all of them.
-Locks: the permits.
-differs: MariaDB and MySQL needn't look at lowered: who gives a permit on shares the lock of the semaphore there.$$;
---;
--- calls: _queue_end_undeliverable, _queue_misfit, _queue_permits_lock, _queue_permits_promised, _queue_permits_room,
---     _queue_permits_settle
+-- calls: _queue_end_undeliverable, _queue_misfit, _queue_permits_lock, _queue_permits_room, _queue_permits_settle
 -- changes: delayed_queue, queue_semaphore_permit, queue_semaphore_wait
 create or replace function _queue_permits_take(in_tids tid[], in_kind queue_kind, in_until bigint, in_held boolean,
     in_now bigint, out tids tid[], out ended bigint[], out expired bigint, out held boolean,
@@ -4694,6 +4620,7 @@ declare
     v_ended tid[];
     v_entries bigint[]; v_names text[]; v_locked text[];
     v_left bigint[] := '{}';
+    v_rows bigint;
     v_rooms jsonb;
     v_row record; v_lacks text;
 begin
@@ -4718,8 +4645,18 @@ begin
         select distinct a.name from delayed_queue q, unnest(q.semaphores) a (name)
         where q.ctid = any (tids) and q.source_kind is null);
     v_entries := array(select q.entry from delayed_queue q where q.ctid = any (tids));
-    if v_names = '{}' or not in_held and _queue_permits_promised(v_entries, v_names, in_until) then
+    if v_names = '{}' then
         return;
+    elsif not in_held and not exists (select from queue_semaphore s where s.name = any (v_names) and s.lowered) then
+        -- all that are promised: nothing is given or freed, so no semaphore needs to be locked; who wants a permit that
+        -- was promised takes the promise back, see _queue_permits_room
+        update queue_semaphore_permit h set until = in_until where h.entry = any (v_entries) and h.until < 0;
+        get diagnostics v_rows = row_count;
+        if v_rows = (
+            select sum(cardinality(q.semaphores)) from delayed_queue q
+            where q.entry = any (v_entries) and q.source_kind is null) then
+            return;
+        end if;
     end if;
     held := true;
     v_locked := _queue_permits_lock(v_names, not in_held);
@@ -4894,7 +4831,7 @@ in_entries, in_secrets: the receipts, taken apart. in_seconds: see queue_extend.
 Result: which of the receipts were extended, by their places, from 1.
 Locks: the messages in the order of their entries; then the semaphores of which one has no permit any more.$$;
 --;
--- calls: _queue_check_kind, _queue_fail, _queue_permits_lock, _queue_permits_settle, queue_now
+-- calls: _queue_check_name, _queue_fail, _queue_permits_lock, _queue_permits_settle, queue_now
 -- changes: queue_semaphore, queue_semaphore_permit
 create or replace function queue_semaphore(in_name text, in_capacity bigint, out name text, out capacity bigint)
     language plpgsql
@@ -4903,7 +4840,7 @@ create or replace function queue_semaphore(in_name text, in_capacity bigint, out
 declare
     v_now constant bigint := queue_now();
 begin
-    perform _queue_check_kind(in_name, 100, 'name');
+    perform _queue_check_name(in_name, 100, 'name');
     if in_capacity not between 0 and 1000000 then
         perform _queue_fail('PQ001', 'capacity', in_capacity::text, 'must be an integer from 0 to 1000000');
     end if;
@@ -5474,31 +5411,6 @@ A snapshot that can't see who else ends one leaves a note, see _queue_group_note
 Locks: their stripes, in order, until the transaction ends: of two that end at the same moment the second one sees the
 first. Then as _queue_group_check, in the order of the groups' names.$$;
 --;
--- calls: _queue_members_end
--- changes: queue_group_member
-create or replace function _queue_members_dead(in_members bigint[], in_letters bigint[], in_error text, in_now bigint)
-    returns void language plpgsql as $$
-declare
-    v_ended bigint[];
-begin
-    update queue_group_member m set entry = u.letter, error = in_error
-    -- + 0: ADR 13
-    from unnest(in_members, in_letters) u (member, letter)
-        where m.member between u.member and u.member and m.done_at + 0 is null;
-    v_ended := array(
-        select m.member from queue_group_member m join queue_group g
-            on g.group_name between m.group_name and m.group_name
-        where m.member = any (in_members) and m.done_at + 0 is null and g.on_dead <> 'wait');
-    if v_ended <> '{}' then
-        perform _queue_members_end(v_ended, 'dead', null::jsonb, in_now);
-    end if;
-end $$;
---;
-comment on function _queue_members_dead(bigint[], bigint[], text, bigint) is
-$$Members of groups have died: what that means for a group is its option on_dead.
-in_members, in_letters: the members, and the entries of their dead letters. in_error: why. in_now: the time of the call.
-Locks: as _queue_members_end.$$;
---;
 -- calls: _queue_fail
 -- changes: delayed_queue, queue_group_member
 create or replace function _queue_enrol(in_groups text[], in_entries bigint[]) returns void language plpgsql as $$
@@ -5526,44 +5438,6 @@ in_groups: the group of each. in_entries: the messages, just put in.
 Errors: PQ002 for a group that isn't there, PQ004 for one that has finished.
 Locks: the groups, shared, in the order of their names: they can't finish before the transaction ends. Waits for one
 that is finishing.$$;
---;
--- calls: _queue_boolean, _queue_check_key, _queue_check_kind, _queue_check_options, _queue_check_payload,
---     _queue_check_roles, _queue_fail, _queue_integer, _queue_number, _queue_text
-create or replace function _queue_group_options(in_then_kind text, in_then_payload jsonb, in_options jsonb) returns void
-    language plpgsql as $$
-begin
-    if in_then_kind is not null then
-        perform _queue_check_kind(in_then_kind, 95, 'then_kind');
-    end if;
-    if in_then_payload is not null then
-        perform _queue_check_payload(in_then_payload, 'then_payload');
-        if jsonb_typeof(in_then_payload) <> 'object' then
-            perform _queue_fail('PQ003', 'then_payload', in_then_payload::text, 'must be a JSON object');
-        end if;
-    end if;
-    perform _queue_check_options(in_options,
-        '{close, members, on_dead, fail_kind, key, priority, delay_seconds, keep_seconds}'::text[], 'options');
-    perform _queue_boolean(in_options, 'close');
-    perform _queue_integer(in_options, 'members', 0::bigint, 1000000000::bigint);
-    if _queue_text(in_options, 'on_dead') not in ('wait', 'report', 'fail') then
-        perform _queue_fail('PQ002', 'on_dead', in_options ->> 'on_dead', 'must be wait, report or fail');
-    end if;
-    if _queue_text(in_options, 'fail_kind') is not null then
-        perform _queue_check_kind(in_options ->> 'fail_kind', 95, 'fail_kind');
-    end if;
-    if _queue_text(in_options, 'key') is not null then
-        perform _queue_check_key(in_options ->> 'key', 'key');
-    end if;
-    perform _queue_check_roles(array[in_then_kind, in_options ->> 'fail_kind']);
-    perform _queue_integer(in_options, 'priority', (-32768)::bigint, 32767::bigint);
-    perform _queue_number(in_options, 'delay_seconds', 0::numeric, 31536000::numeric);
-    perform _queue_number(in_options, 'keep_seconds', 0::numeric, 3153600000::numeric);
-end $$;
---;
-comment on function _queue_group_options(text, jsonb, jsonb) is
-$$Refuses what queue_group doesn't know.
-in_then_kind, in_then_payload, in_options: those of queue_group.
-Errors: PQ001, PQ002, PQ003.$$;
 --;
 -- calls: _queue_group_check, _queue_groups_due, _queue_members_end
 -- changes: queue_group, queue_group_member
@@ -5625,8 +5499,9 @@ in_now: the time of the call. in_max: how many rows to look at, of each sort.
 Result: how many were forgotten.
 Locks: the groups that are forgotten; what others have locked is left. Then as _queue_members_end.$$;
 --;
--- calls: _queue_check_kind, _queue_check_roles, _queue_group_check, _queue_group_note, _queue_group_options,
---     _queue_members_end, _queue_permits_settle, queue_now
+-- calls: _queue_boolean, _queue_check_name, _queue_check_options, _queue_check_payload, _queue_check_roles,
+--     _queue_fail, _queue_group_check, _queue_group_note, _queue_integer, _queue_members_end, _queue_number,
+--     _queue_permits_settle, _queue_text, queue_now
 -- changes: queue_group, queue_group_stripe
 create or replace function queue_group(in_group text, in_then_kind text default null,
     in_then_payload jsonb default null, in_options jsonb default null, out group_name text, out state text,
@@ -5640,8 +5515,33 @@ declare
     v_new boolean;
     v_dead bigint[];
 begin
-    perform _queue_check_kind(in_group, 100, 'group');
-    perform _queue_group_options(in_then_kind, in_then_payload, in_options);
+    perform _queue_check_name(in_group, 100, 'group');
+    if in_then_kind is not null then
+        perform _queue_check_name(in_then_kind, 95, 'then_kind');
+    end if;
+    if in_then_payload is not null then
+        perform _queue_check_payload(in_then_payload, 'then_payload');
+        if jsonb_typeof(in_then_payload) <> 'object' then
+            perform _queue_fail('PQ003', 'then_payload', in_then_payload::text, 'must be a JSON object');
+        end if;
+    end if;
+    perform _queue_check_options(in_options,
+        '{close, members, on_dead, fail_kind, key, priority, delay_seconds, keep_seconds}'::text[], 'options');
+    perform _queue_boolean(in_options, 'close');
+    perform _queue_integer(in_options, 'members', 0::bigint, 1000000000::bigint);
+    if _queue_text(in_options, 'on_dead') not in ('wait', 'report', 'fail') then
+        perform _queue_fail('PQ002', 'on_dead', in_options ->> 'on_dead', 'must be wait, report or fail');
+    end if;
+    if _queue_text(in_options, 'fail_kind') is not null then
+        perform _queue_check_name(in_options ->> 'fail_kind', 95, 'fail_kind');
+    end if;
+    if _queue_text(in_options, 'key') is not null then
+        perform _queue_check_name(in_options ->> 'key', 200, 'key');
+    end if;
+    perform _queue_check_roles(array[in_then_kind, in_options ->> 'fail_kind']);
+    perform _queue_integer(in_options, 'priority', (-32768)::bigint, 32767::bigint);
+    perform _queue_number(in_options, 'delay_seconds', 0::numeric, 31536000::numeric);
+    perform _queue_number(in_options, 'keep_seconds', 0::numeric, 3153600000::numeric);
     insert into queue_group (group_name, then_kind, then_payload, then_key, then_priority, then_delay, on_dead, closed,
         keep_seconds, created_at)
     select in_group, in_then_kind, '{}', in_group, 0, 0, 'wait', false, 86400, v_now where in_then_kind is not null
@@ -5649,7 +5549,7 @@ begin
     v_new := found;
     select g.* into v_group from queue_group g where g.group_name = in_group for update;
     if not found then
-        perform _queue_check_kind(in_then_kind, 95, 'then_kind');
+        perform _queue_check_name(in_then_kind, 95, 'then_kind');
     end if;
     perform _queue_check_roles(array[v_group.then_kind, v_group.fail_kind]); -- what is changed is what they get
     if v_group.finished_at is null then
@@ -5722,10 +5622,10 @@ that it is the last: then whoever next reserves, waits, sends a heartbeat, reaps
 queue_wait and queue_listen say that then_kind may have something.
 Where the idea comes from: Chapman's groups, whose last job starts the next step.$$;
 --;
--- calls: _queue_check_kind, _queue_fail
+-- calls: _queue_check_name, _queue_fail
 create or replace function _queue_check_topic(in_topic text, in_name text) returns void language plpgsql as $$
 begin
-    perform _queue_check_kind(in_topic, 255, in_name);
+    perform _queue_check_name(in_topic, 255, in_name);
     if '.' || in_topic || '.' like '%..%' then
         perform _queue_fail('PQ001', in_name, in_topic, 'must be words with a dot between them');
     elsif in_name = 'topic' and in_topic ~ '[*#]' then
@@ -5790,7 +5690,7 @@ in_topic: the topic, checked.
 Result: the kinds, in their order, each once.
 Locks: none.$$;
 --;
--- calls: _queue_check_kind, _queue_check_roles, _queue_check_topic, _queue_matcher, queue_now
+-- calls: _queue_check_name, _queue_check_roles, _queue_check_topic, _queue_matcher, queue_now
 -- changes: queue_subscription
 create or replace function queue_subscribe(in_pattern text, in_kind text, out changed boolean)
     language plpgsql
@@ -5800,7 +5700,7 @@ declare
     v_wild integer;
 begin
     perform _queue_check_topic(in_pattern, 'pattern');
-    perform _queue_check_kind(in_kind, 95, 'kind');
+    perform _queue_check_name(in_kind, 95, 'kind');
     perform _queue_check_roles(array[in_kind]);
     v_words := string_to_array(in_pattern, '.');
     v_wild := least(array_position(v_words, '*'), array_position(v_words, '#'));
@@ -5825,13 +5725,13 @@ Errors: PQ007 for a kind that is for others. PQ001 for pattern and kind.
 Locks: none.
 Where the idea comes from: the topic exchange of AMQP.$$;
 --;
--- calls: _queue_check_kind, _queue_check_roles, _queue_check_topic
+-- calls: _queue_check_name, _queue_check_roles, _queue_check_topic
 -- changes: queue_subscription
 create or replace function queue_unsubscribe(in_pattern text, in_kind text, out changed boolean)
     language plpgsql security definer set search_path from current set enable_seqscan = off as $$
 begin
     perform _queue_check_topic(in_pattern, 'pattern');
-    perform _queue_check_kind(in_kind, 95, 'kind');
+    perform _queue_check_name(in_kind, 95, 'kind');
     perform _queue_check_roles(array[in_kind]);
     delete from queue_subscription s where s.pattern = in_pattern and s.p_kind = in_kind;
     changed := found;
@@ -5844,7 +5744,7 @@ Result: changed: false where that kind didn't have that pattern.
 Errors: PQ007 for a kind that is for others. PQ001 for pattern and kind.
 Locks: the subscription.$$;
 --;
--- calls: _queue_check_fit, _queue_check_key, _queue_check_options, _queue_check_payload, _queue_check_roles,
+-- calls: _queue_check_fit, _queue_check_name, _queue_check_options, _queue_check_payload, _queue_check_roles,
 --     _queue_check_topic, _queue_fail, _queue_index, _queue_key, _queue_log, _queue_permits_settle, _queue_push,
 --     _queue_push_options, _queue_put_onto, _queue_subscribed, _queue_take_back, _queue_wake, queue_now
 -- changes: delayed_queue
@@ -5866,7 +5766,7 @@ declare
     v_options record;
 begin
     perform _queue_check_topic(in_topic, 'topic');
-    perform _queue_check_key(v_key, 'key');
+    perform _queue_check_name(v_key, 200, 'key');
     in_payload := coalesce(in_payload, 'null');
     perform _queue_check_payload(in_payload, 'payload');
     perform _queue_check_options(in_options,
@@ -5935,13 +5835,9 @@ begin
             v_onto := v_onto || jsonb_build_object(v_kind.p_kind, v_outcome);
         end loop;
         -- what went away in between can be put in now; where its key is remembered, as in a push, it is ignored
-        for v_kind in
-            select t.p_kind, p.outcome
-            from unnest(v_kinds) t (p_kind), _queue_push(t.p_kind, v_key, in_payload, null::bytea, in_options) p
-            where not v_onto ? t.p_kind
-        loop
-            v_onto := v_onto || jsonb_build_object(v_kind.p_kind, v_kind.outcome);
-        end loop;
+        select v_onto || coalesce(jsonb_object_agg(t.p_kind, p.outcome), '{}') into v_onto
+        from unnest(v_kinds) t (p_kind), _queue_push(t.p_kind, v_key, in_payload, null::bytea, in_options) p
+        where not v_onto ? t.p_kind;
     end if;
     if v_filter or v_settle <> '{}' then -- who had to wait asks anew
         perform _queue_index(array(select q.entry from delayed_queue q
@@ -6101,10 +5997,8 @@ in_options: see queue_schedule; of these every_seconds, daily_at, cron and time_
 Result: a row of queue_recurring with what makes the rule.
 Errors: PQ002.$$;
 --;
-create or replace function _queue_zone_offset(in_zone text, in_at bigint) returns bigint language plpgsql as $$
-begin
+create or replace function _queue_zone_offset(in_zone text, in_at bigint) returns bigint language sql volatile
     return extract(epoch from to_timestamp(in_at) at time zone in_zone)::bigint - in_at;
-end $$;
 --;
 comment on function _queue_zone_offset(text, bigint) is
 $$How far a zone is ahead of UTC.
@@ -6241,7 +6135,7 @@ $$When a rule was due last.
 in_rule: the rule, which is due. in_now: the time of the call.
 Result: microseconds since 1970-01-01 UTC, at the earliest next_at.$$;
 --;
--- calls: _queue_boolean, _queue_check_fit, _queue_check_kind, _queue_check_options, _queue_check_payload,
+-- calls: _queue_boolean, _queue_check_fit, _queue_check_name, _queue_check_options, _queue_check_payload,
 --     _queue_check_roles, _queue_fail, _queue_instant, _queue_next_tick, _queue_push_options, _queue_rule,
 --     _queue_text, queue_now
 -- changes: queue_recurring
@@ -6257,8 +6151,8 @@ declare
     v_new queue_recurring;
     v_old queue_recurring;
 begin
-    perform _queue_check_kind(in_name, 100, 'name');
-    perform _queue_check_kind(in_kind, 95, 'kind');
+    perform _queue_check_name(in_name, 100, 'name');
+    perform _queue_check_name(in_kind, 95, 'kind');
     perform _queue_check_roles(array[in_kind]);
     perform _queue_check_roles(array(select r.p_kind from queue_recurring r where r.name = in_name));
     in_payload := coalesce(in_payload, 'null');
@@ -6335,13 +6229,13 @@ Errors: PQ007 for a kind that is for others. PQ001 for name and kind, PQ002 for 
 Locks: the schedule.
 Where the idea comes from: cron.$$;
 --;
--- calls: _queue_check_kind, _queue_check_roles
+-- calls: _queue_check_name, _queue_check_roles
 -- changes: queue_recurring
 create or replace function queue_unschedule(in_name text, out changed boolean)
     language plpgsql
     security definer set search_path from current as $$
 begin
-    perform _queue_check_kind(in_name, 100, 'name');
+    perform _queue_check_name(in_name, 100, 'name');
     perform _queue_check_roles(array(select r.p_kind from queue_recurring r where r.name = in_name));
     delete from queue_recurring r where r.name = in_name;
     changed := found;
@@ -6656,58 +6550,45 @@ in_reader: the reader.
 Result: the position; NULL where nothing is missing.
 Locks: none.$$;
 --;
--- calls: _queue_fail
-create or replace function _queue_events(in_options jsonb) returns text language plpgsql as $$
-declare
-    v_bad text;
-begin
-    if coalesce(jsonb_typeof(in_options -> 'events'), 'null') = 'null' then
-        return null;
-    elsif jsonb_typeof(in_options -> 'events') <> 'array' or in_options -> 'events' = '[]' then
-        perform _queue_fail('PQ002', 'events', in_options ->> 'events', 'must be an array of events');
-    end if;
-    select min(e.event::text) into v_bad
-    from jsonb_array_elements(in_options -> 'events') e (event)
-    where e.event #>> '{}' <> all ('{pushed, replaced, acked, popped, moved, dead, removed}')
-        or jsonb_typeof(e.event) <> 'string';
-    if v_bad is not null then
-        perform _queue_fail('PQ002', 'events', v_bad, 'must be pushed, replaced, acked, popped, moved, dead, removed');
-    end if;
-    return (select string_agg(distinct e.event collate "C", ',' order by e.event collate "C")
-        from jsonb_array_elements_text(in_options -> 'events') e (event));
-end $$;
---;
-comment on function _queue_events(jsonb) is
-$$The option events of a read.
-in_options: the options, an object or NULL.
-Result: the events, in their order, with a comma between them; NULL where there is no such option.
-Errors: PQ002.$$;
---;
--- calls: _queue_check_key, _queue_check_kind, _queue_check_options, _queue_check_roles, _queue_check_topic,
---     _queue_events, _queue_fail, _queue_log_horizon, _queue_log_missed, _queue_matcher, _queue_text, queue_now
+-- calls: _queue_check_name, _queue_check_options, _queue_check_roles, _queue_check_topic, _queue_fail,
+--     _queue_log_horizon, _queue_log_missed, _queue_matcher, _queue_text, queue_now
 -- changes: queue_reader
 create or replace function _queue_reader(in_name text, in_reader text,
     in_options jsonb) returns queue_reader language plpgsql as $$
 declare
     v_now constant bigint := queue_now();
     v_from constant text := coalesce(_queue_text(in_options, 'from'), 'oldest');
+    v_wanted constant jsonb := nullif(in_options -> 'events', 'null');
     v_events text;
+    v_bad text;
     v_matcher constant text := case when in_name ~ '(^|[.])[*#]([.]|$)' then _queue_matcher(in_name) end;
     v_ended text;
     v_reader queue_reader;
 begin
-    perform _queue_check_kind(in_name, 255, 'name');
+    perform _queue_check_name(in_name, 255, 'name');
     if v_matcher is not null then
         perform _queue_check_topic(in_name, 'pattern');
     end if;
     perform _queue_check_roles(case when v_matcher is null then array[in_name] else array(
         select k.p_kind from queue_kind k where k.roles is not null and '.' || k.p_kind ~ v_matcher) end);
-    perform _queue_check_key(in_reader, 'reader');
+    perform _queue_check_name(in_reader, 200, 'reader');
     perform _queue_check_options(in_options, '{from, events}'::text[], 'options');
     if v_from not in ('oldest', 'now') then
         perform _queue_fail('PQ002', 'from', v_from, 'must be oldest or now');
     end if;
-    v_events := _queue_events(in_options);
+    if v_wanted is not null then
+        if jsonb_typeof(v_wanted) <> 'array' or v_wanted = '[]' then
+            perform _queue_fail('PQ002', 'events', v_wanted #>> '{}', 'must be an array of events');
+        end if;
+        select min(e.event::text) filter (where jsonb_typeof(e.event) <> 'string'
+                or e.event #>> '{}' <> all ('{pushed, replaced, acked, popped, moved, dead, removed}')),
+            string_agg(distinct (e.event #>> '{}') collate "C", ',' order by (e.event #>> '{}') collate "C")
+        into v_bad, v_events from jsonb_array_elements(v_wanted) e (event);
+        if v_bad is not null then
+            perform _queue_fail('PQ002', 'events', v_bad,
+                'must be pushed, replaced, acked, popped, moved, dead, removed');
+        end if;
+    end if;
     select r.* into v_reader from queue_reader r where r.reader = in_reader;
     v_ended := substring(v_events from 'acked|popped|moved|dead|removed');
     if v_ended is not null and v_events is distinct from v_reader.events and not exists (
@@ -6817,7 +6698,7 @@ on with what is kept.
 Locks: none, but for a new reader.
 Where the idea comes from: the streams of Keuss, the event log of Chapman; the order from Kafka's last stable offset.$$;
 --;
--- calls: _queue_check_key, _queue_fail
+-- calls: _queue_check_name, _queue_fail
 -- changes: queue_reader
 create or replace function queue_read_ack(in_reader text, in_position bigint, out reader text, out "position" bigint)
     language plpgsql
@@ -6826,7 +6707,7 @@ create or replace function queue_read_ack(in_reader text, in_position bigint, ou
 declare
     v_position bigint;
 begin
-    perform _queue_check_key(in_reader, 'reader');
+    perform _queue_check_name(in_reader, 200, 'reader');
     select r.position into v_position from queue_reader r where r.reader = in_reader for update;
     if not found then
         perform _queue_fail('PQ004', 'reader', in_reader, 'has read nothing yet');
@@ -6851,12 +6732,12 @@ Result: reader, position: its place now.
 Errors: PQ001 for reader and position, PQ004 for a reader that has never read.
 Locks: the reader.$$;
 --;
--- calls: _queue_check_key
+-- calls: _queue_check_name
 -- changes: queue_reader
 create or replace function queue_read_end(in_reader text, out changed boolean)
     language plpgsql security definer set search_path from current set enable_seqscan = off as $$
 begin
-    perform _queue_check_key(in_reader, 'reader');
+    perform _queue_check_name(in_reader, 200, 'reader');
     delete from queue_reader r where r.reader = in_reader;
     changed := found;
 end $$;
@@ -7317,11 +7198,11 @@ Errors: PQ001 for parts, PQ004 where one isn't there or has not so many messages
 naming its row and its key.
 Locks: the parts, in their order; else as queue_push_many.$$;
 --;
--- calls: _queue_check_key, _queue_fail
+-- calls: _queue_check_name, _queue_fail
 create or replace function _queue_check_batch(in_name text, in_query text,
     in_batch bigint) returns void language plpgsql as $$
 begin
-    perform _queue_check_key(in_query, in_name);
+    perform _queue_check_name(in_query, 200, in_name);
     if in_batch >= 0 is not true then
         perform _queue_fail('PQ001', 'batch', in_batch::text, 'must be 0 or more');
     end if;
@@ -7470,8 +7351,8 @@ Result: how many. The caller has _queue_permits_settle free their permits at its
 Errors: PQ002, PQ005.
 Locks: as _queue_nack.$$;
 --;
--- calls: _queue_check_fit, _queue_check_key, _queue_check_kind, _queue_check_payload, _queue_check_roles,
---     _queue_fail, _queue_key, _queue_push_options
+-- calls: _queue_check_fit, _queue_check_name, _queue_check_payload, _queue_check_roles, _queue_fail, _queue_key,
+--     _queue_push_options
 create or replace function _queue_check_inbox_row(in_row queue_inbox, in_now bigint,
     out p_key text, out payload jsonb, out headers jsonb, out priority smallint, out scheduled_at bigint,
     out attempts integer, out max_attempts integer) language plpgsql strict as $$
@@ -7481,9 +7362,9 @@ declare
     v_restricted boolean;
     v_options record;
 begin
-    perform _queue_check_kind(in_row.p_kind, 95, 'kind');
+    perform _queue_check_name(in_row.p_kind, 95, 'kind');
     p_key := coalesce(in_row.p_key, _queue_key(in_now));
-    perform _queue_check_key(p_key, 'key');
+    perform _queue_check_name(p_key, 200, 'key');
     if in_row.payload_bytes is null then
         payload := coalesce(in_row.payload, 'null')::jsonb;
         perform _queue_check_payload(payload, 'payload');
@@ -7516,7 +7397,7 @@ $$One row of the inbox, checked.
 in_row: the row; NULL: nothing is done. in_now: the time of the call.
 Result: its key (made where it has none), its payload where that is JSON, and each option, or its default.
 Errors: PQ001, PQ002, PQ003, PQ004, and the server's own where a text is no JSON.
-differs: a row can't be a parameter on MariaDB and MySQL; _queue_drain_inbox_row does it.$$;
+differs: on MariaDB and MySQL the rest of it is left to _queue_push.$$;
 --;
 -- calls: _queue_check_inbox_row
 -- changes: delayed_queue
@@ -7556,7 +7437,7 @@ in_first, in_last: the rows, checked. in_now: the time of the call. in_keeps: wh
 indexes. in_sorted: whether in the order of their keys; else in their own.
 Result: entries, with in_keeps those of what was put in, in order, else none; pushed, how many there are.
 Locks: waits for other transactions that are putting one of the keys.
-differs: on MariaDB and MySQL _queue_drain_inbox_row puts in one row after another.$$;
+differs: on MariaDB and MySQL _queue_push puts in one row after another.$$;
 --;
 -- calls: _queue_check_inbox_row, _queue_index, _queue_is_huge, _queue_log, _queue_put_inbox_rows, _queue_setting,
 --     _queue_take_back, _queue_wake, queue_now
@@ -7649,7 +7530,7 @@ Errors: those of queue_push, naming the row, from 1, and its key; then nothing o
 Locks: as queue_push_many; the first statement of a transaction that has several rows waits for nobody longer than 10
 ms, or with 10000 rows 100.$$;
 --;
--- calls: _queue_check_key, _queue_check_options, _queue_integer, _queue_stage_prune, _queue_stage_remove,
+-- calls: _queue_check_name, _queue_check_options, _queue_integer, _queue_stage_prune, _queue_stage_remove,
 --     _queue_text, queue_now
 -- changes: queue_stage_part
 create or replace function queue_stage_begin(in_job text, in_options jsonb default null, out part bigint)
@@ -7660,7 +7541,7 @@ declare
     v_batch bigint;
     v_run text;
 begin
-    perform _queue_check_key(in_job, 'job');
+    perform _queue_check_name(in_job, 200, 'job');
     perform _queue_check_options(in_options, '{query, batch, run}'::text[], 'options');
     v_query := _queue_text(in_options, 'query');
     v_batch := _queue_integer(in_options, 'batch', 0::bigint, 9223372036854775807);
@@ -7711,10 +7592,7 @@ begin
         perform _queue_check_batch('query', v_query, v_batch);
         if not _queue_batch_done(v_query, v_batch, v_now, _queue_text(in_options, 'run'),
             _queue_text(in_options, 'job')) then
-            outcome := 'replayed';
-            messages := 0;
-            pushed := 0;
-            differing := 0;
+            select 'replayed', 0, 0, 0 into outcome, messages, pushed, differing;
             return;
         end if;
     end if;
@@ -7744,13 +7622,13 @@ its key.
 Locks: the row of the query and the parts, in their order; else as queue_push_many.
 Where the idea comes from: the transactional sinks of Spark and Flink.$$;
 --;
--- calls: _queue_check_key, _queue_stage_remove
+-- calls: _queue_check_name, _queue_stage_remove
 create or replace function queue_stage_abort(in_job text, out removed bigint)
     language plpgsql security definer set search_path from current set enable_seqscan = off as $$
 declare
     v_part bigint;
 begin
-    perform _queue_check_key(in_job, 'job');
+    perform _queue_check_name(in_job, 200, 'job');
     removed := 0;
     for v_part in select p.part from queue_stage_part p where p.job = in_job order by p.part + 0 for update loop
         removed := removed + _queue_stage_remove(v_part, 9223372036854775807);
@@ -7764,7 +7642,7 @@ Result: removed: how many messages.
 Errors: PQ001 for job.
 Locks: the parts, in their order.$$;
 --;
--- calls: _queue_check_kind, _queue_check_roles, _queue_limited_until, _queue_permits_ready, queue_now
+-- calls: _queue_check_name, _queue_check_roles, _queue_limited_until, _queue_permits_ready, queue_now
 create or replace function queue_stream_ready(in_kind text, out ready boolean)
     language plpgsql
     security definer set search_path from current set plan_cache_mode = force_generic_plan
@@ -7773,7 +7651,7 @@ declare
     v_now constant bigint := queue_now();
     v_kind queue_kind;
 begin
-    perform _queue_check_kind(in_kind, 100, 'kind');
+    perform _queue_check_name(in_kind, 100, 'kind');
     perform _queue_check_roles(array[in_kind]);
     select k.* into v_kind from queue_kind k where k.p_kind = in_kind;
     ready := v_kind.paused is not true and _queue_limited_until(v_kind, v_now) is null
@@ -7795,7 +7673,7 @@ semaphore that something waits for, or a group is to be looked at.
 Errors: PQ007 for a kind that is for others. PQ001 for kind.
 Locks: none.$$;
 --;
--- calls: _queue_check_key, _queue_stream_trim, queue_now
+-- calls: _queue_check_name, _queue_stream_trim, queue_now
 -- changes: queue_stream_plan
 create or replace function queue_stream_plan(in_source text, out plan bigint, out parts jsonb)
     language plpgsql
@@ -7804,7 +7682,7 @@ create or replace function queue_stream_plan(in_source text, out plan bigint, ou
 declare
     v_now constant bigint := queue_now();
 begin
-    perform _queue_check_key(in_source, 'source');
+    perform _queue_check_name(in_source, 200, 'source');
     insert into queue_stream_plan as l (source, plan, sealed, begun_at) values (in_source, 1, false, v_now)
     on conflict on constraint queue_stream_plan_pkey do update set plan = l.plan + 1, begun_at = v_now
     returning l.plan into queue_stream_plan.plan;
@@ -7964,7 +7842,7 @@ Result: lost: how many messages.
 Errors: PQ001 for stream and batch.
 Locks: the parts in which something was lost.$$;
 --;
--- calls: _queue_check_kind, _queue_check_options, _queue_check_seconds, _queue_extend_with_permits, _queue_integer,
+-- calls: _queue_check_name, _queue_check_options, _queue_check_seconds, _queue_extend_with_permits, _queue_integer,
 --     _queue_stream_held, _queue_wake, queue_now
 -- changes: delayed_queue
 create or replace function queue_stream_extend(in_source text, in_seconds double precision,
@@ -7978,7 +7856,7 @@ declare
     v_held record;
     v_kinds text[];
 begin
-    perform _queue_check_kind(in_source, 230, 'source');
+    perform _queue_check_name(in_source, 230, 'source');
     perform _queue_check_seconds(in_seconds);
     perform _queue_check_options(in_options, '{plan}'::text[], 'options');
     v_plan := _queue_integer(in_options, 'plan', 1::bigint, 9223372036854775807);
@@ -8037,7 +7915,7 @@ Result: done: true or false.
 Errors: PQ001 for stream and batch.
 Locks: none.$$;
 --;
--- calls: _queue_ack_each, _queue_batch_done, _queue_boolean, _queue_check_batch, _queue_check_options, _queue_fail,
+-- calls: _queue_ack_many, _queue_batch_done, _queue_boolean, _queue_check_batch, _queue_check_options, _queue_fail,
 --     _queue_permits_settle, _queue_setting, _queue_stage_put, _queue_stream_fail, _queue_stream_held, _queue_text,
 --     queue_now
 -- changes: queue_stream_kept, queue_stream_part, queue_stream_plan
@@ -8057,12 +7935,7 @@ begin
     v_whole := coalesce(_queue_boolean(in_options, 'whole'), false);
     outcome := case when _queue_batch_done(in_stream, in_batch, v_now,
         _queue_text(in_options, 'run'), _queue_text(in_options, 'job')) then 'committed' else 'replayed' end;
-    acked := 0;
-    failed := 0;
-    lost := 0;
-    published := 0;
-    pushed := 0;
-    differing := 0;
+    select 0, 0, 0, 0, 0, 0 into acked, failed, lost, published, pushed, differing;
     if outcome = 'replayed' then
         return;
     end if;
@@ -8089,7 +7962,7 @@ begin
     -- all at once, so that semaphores are locked last
     select count(*) filter (where a.outcome <> 'lost'), count(*) filter (where a.outcome = 'lost') - failed into acked,
         lost
-    from unnest(_queue_ack_each(v_held.entries, v_held.secrets, null::jsonb, v_now)) a (outcome);
+    from unnest(_queue_ack_many(v_held.entries, v_held.secrets, null::jsonb, v_now)) a (outcome);
     perform _queue_permits_settle(null::bigint[], null::text[], true, v_now)
         where current_setting(_queue_setting('settle'), true) <> ''; -- of what failed, and no ack has seen to
     if v_whole and lost > 0 then
@@ -8122,14 +7995,14 @@ not for the batch; PQ003 for a payload there. For a message that is published th
 Locks: the row of the stream, then the messages, in the order of their entries, then as queue_stage_publish.
 Where the idea comes from: a consumer's offsets and a producer's messages in one transaction, as Kafka has it.$$;
 --;
--- calls: _queue_check_kind
+-- calls: _queue_check_name
 -- changes: queue_stream_kept, queue_stream_part, queue_stream_plan
 create or replace function queue_stream_forget(in_source text, out forgotten bigint)
     language plpgsql
     security definer set search_path from current set plan_cache_mode = force_generic_plan
     set enable_seqscan = off as $$
 begin
-    perform _queue_check_kind(in_source, 230, 'source');
+    perform _queue_check_name(in_source, 230, 'source');
     delete from queue_stream_kept k where k.source = in_source;
     get diagnostics forgotten = row_count;
     delete from queue_stream_part p where p.source = in_source;
@@ -8161,7 +8034,7 @@ to take it, and looks for it.
 in_worker: its row. in_now: the time of the call.
 Result: true or false; NULL where there is no row.
 Locks: a shared advisory lock, for an instant; it never waits.
-differs: on MariaDB and MySQL it is one expression with is_used_lock().$$;
+differs: on MariaDB and MySQL it is one expression, which tools/expand_mysql.py writes out.$$;
 --;
 create or replace function _queue_server_run() returns bigint language sql volatile
     return (extract(epoch from greatest(pg_postmaster_start_time(),
@@ -8283,7 +8156,7 @@ timeout; once, until it beats again. Who loses a session has reconnect_seconds f
 in_now: the time of the call.
 Result and locks: those of queue_reap.$$;
 --;
--- calls: _queue_boolean, _queue_check_headers, _queue_check_key, _queue_check_kinds, _queue_check_options,
+-- calls: _queue_boolean, _queue_check_headers, _queue_check_kinds, _queue_check_name, _queue_check_options,
 --     _queue_groups_due, _queue_is_alive, _queue_number, _queue_server_run, queue_now
 -- changes: queue_worker
 create or replace function queue_heartbeat(in_worker text, in_options jsonb default null, out worker text,
@@ -8297,7 +8170,7 @@ declare
     v_new queue_worker; v_old queue_worker;
     v_own integer; v_alive boolean;
 begin
-    perform _queue_check_key(in_worker, 'worker');
+    perform _queue_check_name(in_worker, 200, 'worker');
     perform _queue_check_options(in_options, '{timeout_seconds, kinds, info, session, reconnect_seconds, stop,
         upkeep}'::text[], 'options');
     v_new.timeout_seconds := _queue_number(in_options, 'timeout_seconds', 1::numeric, 86400::numeric);
@@ -8481,30 +8354,33 @@ in_kind: the kind.
 Result: the row of queue_kind, made up where there is none.
 differs: on MariaDB and MySQL a call reads the columns that it needs; see _queue_defaults.$$;
 --;
--- calls: _queue_check_kind, _queue_check_roles, _queue_wake
+-- calls: _queue_check_name, _queue_check_roles, _queue_wake
 -- changes: queue_kind
-create or replace function _queue_set_paused(in_kind text, in_paused boolean) returns boolean language plpgsql as $$
+create or replace function _queue_set_state(in_kind text, in_state text) returns boolean language plpgsql as $$
 declare
     v_changed boolean;
 begin
-    perform _queue_check_kind(in_kind, 100, 'kind');
+    perform _queue_check_name(in_kind, 100, 'kind');
     perform _queue_check_roles(array[in_kind]);
-    if not in_paused then
+    if in_state is null then
         update queue_kind k set paused = false, draining = false where k.p_kind = in_kind and (k.paused or k.draining);
     else
-        insert into queue_kind as k (p_kind, paused) values (in_kind, true)
-        on conflict on constraint queue_kind_pkey do update set paused = true where not k.paused;
+        insert into queue_kind as k (p_kind, paused, draining)
+            values (in_kind, in_state = 'paused', in_state = 'draining')
+        on conflict on constraint queue_kind_pkey do update
+        set paused = k.paused or excluded.paused, draining = k.draining or excluded.draining
+        where excluded.paused and not k.paused or excluded.draining and not k.draining;
     end if;
     v_changed := found;
-    if v_changed then
+    if v_changed and in_state is distinct from 'draining' then
         perform _queue_wake(in_kind, null);
     end if;
     return v_changed;
 end $$;
 --;
-comment on function _queue_set_paused(text, boolean) is
-$$Pauses a kind, or ends its pause and its draining.
-in_kind: the kind. in_paused: which of the two.
+comment on function _queue_set_state(text, text) is
+$$Pauses a kind, drains it, or ends both.
+in_kind: the kind. in_state: paused, draining; NULL: neither.
 Result: whether that changed anything.
 Errors: PQ001 for kind.
 Locks: the settings of the kind.$$;
@@ -8602,17 +8478,12 @@ Result: how many rows went.
 Locks: the settings of these kinds, and their messages in the order of their entries; what others have locked is
 left.$$;
 --;
--- calls: _queue_check_kind, _queue_check_roles
--- changes: queue_kind
+-- calls: _queue_set_state
 create or replace function queue_drain(in_kind text, out changed boolean)
     language plpgsql
     security definer set search_path from current as $$
 begin
-    perform _queue_check_kind(in_kind, 100, 'kind');
-    perform _queue_check_roles(array[in_kind]);
-    insert into queue_kind as k (p_kind, draining) values (in_kind, true)
-    on conflict on constraint queue_kind_pkey do update set draining = true where not k.draining;
-    changed := found;
+    changed := _queue_set_state(in_kind, 'draining');
 end $$;
 --;
 comment on function queue_drain(text) is
@@ -8627,7 +8498,7 @@ Errors: PQ007 for a kind that is for others. PQ001 for kind.
 Locks: the settings of the kind. What was pushed by a transaction that is still open comes in all the same.
 Where the idea comes from: the drain of Keuss.$$;
 --;
--- calls: _queue_boolean, _queue_check_dead_letter_kind, _queue_check_kind, _queue_check_options, _queue_check_roles,
+-- calls: _queue_boolean, _queue_check_dead_letter_kind, _queue_check_name, _queue_check_options, _queue_check_roles,
 --     _queue_check_shape, _queue_defaults, _queue_define_filter, _queue_define_limits, _queue_expire, _queue_fail,
 --     _queue_integer, _queue_number, _queue_settings, _queue_text, queue_now
 -- changes: queue_kind, queue_use
@@ -8636,52 +8507,43 @@ create or replace function queue_define(in_kind text, in_options jsonb default n
     security definer set search_path from current as $$
 declare
     v_now constant bigint := queue_now();
-    v_default constant queue_kind := _queue_defaults();
     v_kind queue_kind;
     v_roles jsonb;
 begin
-    perform _queue_check_kind(in_kind, 100, 'kind');
+    perform _queue_check_name(in_kind, 100, 'kind');
     perform _queue_check_roles(array[in_kind]);
     perform _queue_check_options(in_options, '{timeout_seconds, max_attempts, backoff_seconds, backoff_factor,
         backoff_max_seconds, jitter, dead_letter_kind, dedup_seconds, history_seconds, payload_shape, expires_seconds,
         max_reserved, rate_per_second, filter_index, log_seconds, roles}'::text[], 'options');
     lock table queue_kind in share row exclusive mode; -- two that define at once could close a circle of dead letters
     v_kind := _queue_settings(in_kind);
-    v_kind.timeout_seconds := case when in_options ? 'timeout_seconds'
-        then coalesce(_queue_number(in_options, 'timeout_seconds', 0.001, 31536000::numeric), v_default.timeout_seconds)
-            else v_kind.timeout_seconds end;
-    v_kind.max_attempts := case when in_options ? 'max_attempts'
-        then _queue_integer(in_options, 'max_attempts', 1::bigint, 1000000000::bigint) else v_kind.max_attempts end;
-    v_kind.backoff_seconds := case when in_options ? 'backoff_seconds'
-        then coalesce(_queue_number(in_options, 'backoff_seconds', 0::numeric, 31536000::numeric),
-            v_default.backoff_seconds) else v_kind.backoff_seconds end;
-    v_kind.backoff_factor := case when in_options ? 'backoff_factor'
-        then coalesce(_queue_number(in_options, 'backoff_factor', 1::numeric, 100::numeric), v_default.backoff_factor)
-            else v_kind.backoff_factor end;
-    v_kind.backoff_max_seconds := case when in_options ? 'backoff_max_seconds'
-        then coalesce(_queue_number(in_options, 'backoff_max_seconds', 0::numeric, 31536000::numeric),
-            v_default.backoff_max_seconds) else v_kind.backoff_max_seconds end;
-    v_kind.jitter := case when in_options ? 'jitter'
-        then coalesce(_queue_number(in_options, 'jitter', 0::numeric, 1::numeric), v_default.jitter)
-            else v_kind.jitter end;
-    v_kind.dedup_seconds := case when in_options ? 'dedup_seconds'
-        then coalesce(_queue_number(in_options, 'dedup_seconds', 0::numeric, 315360000::numeric),
-            v_default.dedup_seconds) else v_kind.dedup_seconds end;
-    v_kind.history_seconds := case when in_options ? 'history_seconds'
-        then coalesce(_queue_number(in_options, 'history_seconds', 0::numeric, 315360000::numeric),
-            v_default.history_seconds) else v_kind.history_seconds end;
-    v_kind.payload_shape := case when in_options ? 'payload_shape'
-        then _queue_check_shape(in_options -> 'payload_shape') else v_kind.payload_shape end;
-    v_kind.expires_seconds := case when in_options ? 'expires_seconds'
-        then _queue_number(in_options, 'expires_seconds', 1::numeric, 315360000::numeric)
-            else v_kind.expires_seconds end;
-    v_kind.filter_index := case when in_options ? 'filter_index'
-        then coalesce(_queue_boolean(in_options, 'filter_index'), false) else v_kind.filter_index end;
-    v_kind.log_seconds := case when in_options ? 'log_seconds'
-        then coalesce(_queue_number(in_options, 'log_seconds', 0::numeric, 315360000::numeric), v_default.log_seconds)
-            else v_kind.log_seconds end;
     v_roles := v_kind.roles;
-    v_kind.roles := case when in_options ? 'roles' then nullif(in_options -> 'roles', 'null') else v_roles end;
+    v_kind := jsonb_populate_record(v_kind, ( -- what is null goes back to its default
+        select jsonb_object_agg(d.name, d.value)
+        from jsonb_each(to_jsonb(_queue_defaults()) || '{"max_attempts": null}') d (name, value)
+        where in_options ? d.name and d.name not in ('max_reserved', 'rate_per_second')));
+    v_kind.timeout_seconds := coalesce(
+        _queue_number(in_options, 'timeout_seconds', 0.001, 31536000::numeric), v_kind.timeout_seconds);
+    v_kind.max_attempts := coalesce(
+        _queue_integer(in_options, 'max_attempts', 1::bigint, 1000000000::bigint), v_kind.max_attempts);
+    v_kind.backoff_seconds := coalesce(
+        _queue_number(in_options, 'backoff_seconds', 0::numeric, 31536000::numeric), v_kind.backoff_seconds);
+    v_kind.backoff_factor := coalesce(
+        _queue_number(in_options, 'backoff_factor', 1::numeric, 100::numeric), v_kind.backoff_factor);
+    v_kind.backoff_max_seconds := coalesce(
+        _queue_number(in_options, 'backoff_max_seconds', 0::numeric, 31536000::numeric), v_kind.backoff_max_seconds);
+    v_kind.jitter := coalesce(_queue_number(in_options, 'jitter', 0::numeric, 1::numeric), v_kind.jitter);
+    v_kind.dedup_seconds := coalesce(
+        _queue_number(in_options, 'dedup_seconds', 0::numeric, 315360000::numeric), v_kind.dedup_seconds);
+    v_kind.history_seconds := coalesce(
+        _queue_number(in_options, 'history_seconds', 0::numeric, 315360000::numeric), v_kind.history_seconds);
+    v_kind.payload_shape := coalesce(_queue_check_shape(in_options -> 'payload_shape'), v_kind.payload_shape);
+    v_kind.expires_seconds := coalesce(
+        _queue_number(in_options, 'expires_seconds', 1::numeric, 315360000::numeric), v_kind.expires_seconds);
+    v_kind.filter_index := coalesce(_queue_boolean(in_options, 'filter_index'), v_kind.filter_index);
+    v_kind.log_seconds := coalesce(
+        _queue_number(in_options, 'log_seconds', 0::numeric, 315360000::numeric), v_kind.log_seconds);
+    v_kind.roles := coalesce(nullif(in_options -> 'roles', 'null'), v_kind.roles);
     if in_options ? 'roles' and (jsonb_typeof(v_kind.roles) <> 'array'
         or jsonb_array_length(v_kind.roles) not between 1 and 32
         or exists (select from jsonb_array_elements(v_kind.roles) n (name)
@@ -8774,7 +8636,7 @@ Errors: PQ001 for kind, PQ002 for options, PQ004 for a circle, PQ007 for who may
 Locks: other definitions wait until the transaction ends. With filter_index so does who changes a message that is put
 into the index; nothing else waits. A limit that changes waits for reserves of the kind that are under way.$$;
 --;
--- calls: _queue_check_dead_letter_kind, _queue_check_kind, _queue_check_roles, _queue_end, _queue_fail,
+-- calls: _queue_check_dead_letter_kind, _queue_check_name, _queue_check_roles, _queue_end, _queue_fail,
 --     _queue_permits_settle, _queue_settings, queue_now
 -- changes: queue_bucket, queue_claim, queue_kind, queue_slot, queue_subscription, queue_use
 create or replace function queue_drop(in_kind text) returns setof queue_kind
@@ -8786,7 +8648,7 @@ declare
     v_kind queue_kind;
     v_gone record;
 begin
-    perform _queue_check_kind(in_kind, 100, 'kind');
+    perform _queue_check_name(in_kind, 100, 'kind');
     perform _queue_check_roles(array[in_kind]);
     lock table queue_kind in share row exclusive mode; -- as queue_define
     v_kind := _queue_settings(in_kind);
@@ -8823,12 +8685,12 @@ Errors: PQ007 for a kind that is for others. PQ001 for kind, PQ004 while message
 dead-letter kind would close a circle; then nothing is removed.
 Locks: the messages, in the order of their entries; other definitions wait until the transaction ends.$$;
 --;
--- calls: _queue_set_paused
+-- calls: _queue_set_state
 create or replace function queue_pause(in_kind text, out changed boolean)
     language plpgsql
     security definer set search_path from current as $$
 begin
-    changed := _queue_set_paused(in_kind, true);
+    changed := _queue_set_state(in_kind, 'paused');
 end $$;
 --;
 comment on function queue_pause(text) is
@@ -8838,12 +8700,12 @@ Result: changed: false where it was paused already.
 Errors: PQ007 for a kind that is for others. PQ001 for kind.
 Locks: the settings of the kind.$$;
 --;
--- calls: _queue_set_paused
+-- calls: _queue_set_state
 create or replace function queue_resume(in_kind text, out changed boolean)
     language plpgsql
     security definer set search_path from current as $$
 begin
-    changed := _queue_set_paused(in_kind, false);
+    changed := _queue_set_state(in_kind, null);
 end $$;
 --;
 comment on function queue_resume(text) is
@@ -9023,9 +8885,8 @@ one of 2,000.
 in_kind: the kind. in_now: the time of the call. in_max: how many rows, about twice of what ends between two such
 calls.$$;
 --;
--- calls: _queue_check_count, _queue_expire, _queue_exposed, _queue_fold_counts, _queue_intruders,
---     _queue_mend_sequences, _queue_permits_sweep, _queue_prune_groups, _queue_prune_kind, _queue_prune_terms,
---     _queue_stage_prune, queue_now
+-- calls: _queue_check_count, _queue_expire, _queue_fold_counts, _queue_intruders, _queue_mend_sequences,
+--     _queue_permits_sweep, _queue_prune_groups, _queue_prune_kind, _queue_prune_terms, _queue_stage_prune, queue_now
 -- changes: queue_inbox
 create or replace function queue_prune(in_max_rows bigint default null, out pruned bigint)
     language plpgsql security definer set search_path from current set enable_seqscan = off as $$
@@ -9071,10 +8932,17 @@ begin
         end;
     end loop;
     for v_found in
-        select f.fault, f.remedy
-        from pg_class c, lateral (select i.* from _queue_intruders(c.relnamespace) i union all select e.*
-            from _queue_exposed(c.relnamespace) e) f
-        where c.oid = 'delayed_queue'::regclass and f.fault is not null
+        select i.fault, i.remedy from pg_class c, lateral _queue_intruders(c.relnamespace) i
+        where c.oid = 'delayed_queue'::regclass and i.fault is not null
+        union all -- they run with the rights of their owner, so anybody could take messages and drop queues
+        select format('anybody may execute routines of the queue (%s), such as %s', count(*),
+                min(p.oid::regprocedure::text)),
+            'pyqueue upgrade takes that back; a restore without rights (pg_restore --no-acl) gives it'
+        from pg_class c join pg_proc p on p.pronamespace = c.relnamespace
+        where c.oid = 'delayed_queue'::regclass and p.prosecdef and p.proname ~ '^_?queue_' and exists (
+            select from aclexplode(coalesce(p.proacl, acldefault('f', p.proowner))) a
+                where a.grantee = 0 and a.privilege_type = 'EXECUTE')
+        having count(*) > 0
     loop
         raise warning using message = v_found.fault, hint = v_found.remedy;
     end loop;
@@ -9414,9 +9282,8 @@ revoke all on sequence queue_event_0, queue_event_1, queue_event_2, queue_event_
     queue_event_12, queue_event_13, queue_event_14, queue_event_15, queue_secret from public;
 --;
 revoke all on function
-    _queue_ack_each(bigint[], bytea[], jsonb, bigint),
+    _queue_ack_many(bigint[], bytea[], jsonb, bigint),
     _queue_add_error(jsonb, bigint, integer, text, text),
-    _queue_add_keys(jsonb, bigint),
     _queue_advance(text[], text[], bigint, bigint[]),
     _queue_batch_done(text, bigint, bigint, text, text),
     _queue_boolean(jsonb, text),
@@ -9428,11 +9295,10 @@ revoke all on function
     _queue_check_dead_letter_kind(text, text),
     _queue_check_fit(jsonb, jsonb, text),
     _queue_check_headers(jsonb, text),
-    _queue_check_key(text, text),
-    _queue_check_kind(text, integer, text),
     _queue_check_kinds(jsonb),
     _queue_check_move(text, jsonb, bigint, text),
     _queue_check_nack(jsonb),
+    _queue_check_name(text, integer, text),
     _queue_check_options(jsonb, text[], text),
     _queue_check_payload(jsonb, text),
     _queue_check_roles(text[]),
@@ -9447,7 +9313,6 @@ revoke all on function
     _queue_end(bigint[], bytea[], text, text, bigint),
     _queue_end_undeliverable(tid[], bigint),
     _queue_enrol(text[], bigint[]),
-    _queue_exposed(oid),
     _queue_expire(bigint, bigint),
     _queue_extend_with_permits(bigint[], bytea[], double precision, bigint),
     _queue_fail(text, text, text, text),
@@ -9460,7 +9325,6 @@ revoke all on function
     _queue_wake_limited(text),
     _queue_group_check(text, bigint),
     _queue_group_note(text),
-    _queue_group_options(text, jsonb, jsonb),
     _queue_groups_due(bigint),
     _queue_index(bigint[]),
     _queue_instant(jsonb, text),
@@ -9478,7 +9342,6 @@ revoke all on function
     _queue_limited_until(queue_kind, bigint),
     _queue_line(text, text[], text[], boolean, boolean),
     _queue_line_up(bigint[]),
-    _queue_events(jsonb),
     _queue_log(bigint[], text[], text, bigint),
     _queue_log_horizon(),
     _queue_log_known(queue_reader, integer, bigint),
@@ -9492,7 +9355,6 @@ revoke all on function
     _queue_look_back(text, bigint, integer, queue_cursor),
     _queue_matcher(text),
     _queue_mend_sequences(),
-    _queue_members_dead(bigint[], bigint[], text, bigint),
     _queue_members_end(bigint[], text, jsonb, bigint),
     _queue_message(jsonb, bigint, jsonb, bigint),
     _queue_misfit(jsonb, jsonb),
@@ -9526,7 +9388,7 @@ revoke all on function
     _queue_rule(jsonb),
     _queue_scan(text, bigint, integer, queue_cursor, text, bigint),
     _queue_semaphores(jsonb),
-    _queue_set_paused(text, boolean),
+    _queue_set_state(text, text),
     _queue_server_run(),
     _queue_setting(text),
     _queue_settings(text),
@@ -9534,7 +9396,6 @@ revoke all on function
     _queue_permits_look(text, bigint, bigint),
     _queue_permits_next(text, text, bigint, bigint),
     _queue_permits_note(bigint[]),
-    _queue_permits_promised(bigint[], text[], bigint),
     _queue_permits_ready(text, bigint),
     _queue_permits_room(text, boolean, bigint),
     _queue_permits_settle(bigint[], text[], boolean, bigint),

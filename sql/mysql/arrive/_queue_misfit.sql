@@ -1,5 +1,4 @@
-create procedure _queue_misfit(in in_shape longtext character set utf8mb4, in in_payload longtext character set utf8mb4,
-    out out_misfit varchar(500) character set utf8mb4)
+create procedure _queue_misfit(in in_shape longtext, in in_payload longtext, out out_misfit varchar(500))
     comment 'Why a payload isn''t of its kind.
 in_shape: payload_shape of the kind: fields and their types. in_payload: the payload; NULL: it is binary.
 Result: what it must be; NULL where it fits.
@@ -7,10 +6,10 @@ differs: the result is out_misfit. MariaDB keeps a name that stands twice in an 
 a misfit.'
 begin
     declare v_name text collate exact;
-    declare v_type varchar(20) character set utf8mb4;
-    declare v_mark varchar(1) character set utf8mb4 default '';
-    declare v_values longtext character set utf8mb4;
-    declare v_types longtext character set utf8mb4 default json_extract(in_shape, '$.*');
+    declare v_type varchar(20);
+    declare v_mark varchar(1) default '';
+    declare v_values longtext;
+    declare v_types longtext default json_extract(in_shape, '$.*');
     declare continue handler for not found begin end;
     set out_misfit = null;
     -- json_keys loses names that stand behind one with a \" in it
@@ -28,15 +27,13 @@ begin
             set v_mark = '_', v_values = json_extract(in_payload, '$.*');
             select json_objectagg(concat(v_mark, n.name), json_extract(v_values, concat('$[', n.place - 1, ']')))
             into in_payload
-            from json_table(json_keys(in_payload), '$[*]'
-                columns (place for ordinality, name text character set utf8mb4 path '$')) n;
+            from unnest(json_keys(in_payload)) n (place for ordinality, name text);
         end if; */
         select f.name, f.type into v_name, v_type
         from (
             select n.name, json_unquote(json_extract(v_types, concat('$[', n.place - 1, ']'))) as type,
                 json_extract(in_payload, concat('$.', json_quote(concat(v_mark, n.name)))) as value
-            from json_table(json_keys(in_shape), '$[*]'
-                columns (place for ordinality, name text character set utf8mb4 path '$')) n) f
+            from unnest(json_keys(in_shape)) n (place for ordinality, name text)) f
         where case f.type when 'number' then json_type(f.value) in ('INTEGER', 'UNSIGNED INTEGER', 'DOUBLE', 'DECIMAL')
             when 'integer' then json_type(f.value) in ('INTEGER', 'UNSIGNED INTEGER', 'DOUBLE', 'DECIMAL')
                 and f.value + 0e0 = floor(f.value + 0e0)

@@ -1,19 +1,18 @@
 -- calls: _queue_check_fit, _queue_check_name, _queue_check_roles, _queue_fail, _queue_key, _queue_push_options,
 --     _queue_put, queue_now
-create procedure _queue_push(in in_kind text collate exact, in in_key text collate exact,
-    in in_payload longtext character set utf8mb4, in in_payload_bytes longblob,
-    in in_options longtext character set utf8mb4, out out_key text collate exact, out out_scheduled_at bigint,
-    out out_outcome varchar(10) character set utf8mb4)
+create procedure _queue_push(in in_kind text collate exact, in in_key text collate exact, in in_payload longtext,
+    in in_payload_bytes longblob, in in_options longtext, out out_key text collate exact, out out_scheduled_at bigint,
+    out out_outcome varchar(10))
     comment 'Puts one message, whose payload is checked already but for payload_shape: queue_push and queue_push_bytes.
 in_payload, in_payload_bytes: one of the two; neither: a payload of JSON null. The other parameters, the result, the
 errors and the locks are those of queue_push.
 out_key, out_scheduled_at, out_outcome: the result.'
 push: begin
     declare v_now, v_since, v_at, v_entry bigint;
-    declare v_shape, v_headers, v_route, v_semaphores longtext character set utf8mb4;
+    declare v_shape, v_headers, v_route, v_semaphores longtext;
     declare v_priority smallint;
     declare v_attempts, v_max_attempts int;
-    declare v_on_duplicate varchar(20) character set utf8mb4;
+    declare v_on_duplicate varchar(20);
     declare v_draining, v_restricted boolean;
     declare v_order varchar(200) collate exact;
     declare continue handler for not found begin end;

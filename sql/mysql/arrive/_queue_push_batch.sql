@@ -1,7 +1,7 @@
 -- calls: _queue_check_fit, _queue_check_roles, _queue_enrol, _queue_fail, _queue_index, _queue_join_line,
 --     _queue_line_up, _queue_lock_keys, _queue_log_entries, _queue_push_each, _queue_push_options, _queue_push_plain
-create procedure _queue_push_batch(in in_kind text collate exact, in in_messages longtext character set utf8mb4,
-    in in_options longtext character set utf8mb4, in in_now bigint, out out_outcomes longtext character set ascii)
+create procedure _queue_push_batch(in in_kind text collate exact, in in_messages longtext, in in_options longtext,
+    in in_now bigint, out out_outcomes longtext character set ascii)
     comment 'queue_push_many without its transaction: by _queue_push_plain; what that leaves, and what changes a
 message that is there, by _queue_push_each; then what follows for all of them.
 in_kind, in_messages, in_options, the errors and the locks: those of queue_push_many; the name of the kind is checked,
@@ -10,12 +10,12 @@ order: c for created, i for ignored, r for replaced, h for held.'
 begin
     declare v_since, v_at, v_locked, v_place bigint;
     declare v_follows, v_filter, v_logs, v_draining, v_restricted boolean default false;
-    declare v_headers, v_shape, v_route, v_semaphores, v_payload, v_list, v_created longtext character set utf8mb4;
+    declare v_headers, v_shape, v_route, v_semaphores, v_payload, v_list, v_created longtext;
     declare v_entries longtext character set ascii;
     declare v_priority smallint;
     declare v_order varchar(200) collate exact;
     declare v_attempts, v_max_attempts int;
-    declare v_on_duplicate varchar(20) character set utf8mb4;
+    declare v_on_duplicate varchar(20);
     declare c cursor for
         select j.place, coalesce(j.payload, 'null') from json_table(in_messages, '$[*]' columns (place for ordinality,
             keyed int exists path '$.key', payload json path '$.payload')) j
@@ -69,7 +69,7 @@ begin
                     left(json_value(in_options, '$.group'), 100)), null) as group_name
             from json_table(in_messages, '$[*]' columns (place for ordinality,
                 group_name varchar(100) collate exact path '$.group', own_group int exists path '$.group',
-                on_duplicate varchar(20) character set utf8mb4 path '$.on_duplicate')) r
+                on_duplicate varchar(20) path '$.on_duplicate')) r
             where substr(out_outcomes, r.place, 1) in ('c', 'r')
             order by r.place limit 1000000000) s;
     end if;

@@ -1,7 +1,7 @@
 -- calls: _queue_epoch, _queue_lock_keys, _queue_message, _queue_push_options, _queue_put
-create procedure _queue_push_each(in in_kind text collate exact, in in_messages longtext character set utf8mb4,
-    in in_options longtext character set utf8mb4, in in_now bigint, in in_since bigint, in in_locked bigint,
-    inout out_entries longtext character set ascii, inout out_outcomes longtext character set ascii)
+create procedure _queue_push_each(in in_kind text collate exact, in in_messages longtext, in in_options longtext,
+    in in_now bigint, in in_since bigint, in in_locked bigint, inout out_entries longtext character set ascii,
+    inout out_outcomes longtext character set ascii)
     comment 'Puts messages of a batch in one by one, in the order of their keys.
 in_since: see _queue_put. in_locked: the last entry of those that are locked, see _queue_lock_keys; NULL: none changes.
 out_entries: see _queue_push_plain; those of messages that change, too. out_outcomes: before the call, a letter a
@@ -13,12 +13,12 @@ begin
     declare v_plain, v_as_all boolean default false;
     declare v_deep boolean default json_depth(in_messages) > 33;
     declare v_key, v_before text collate exact;
-    declare v_message, v_payload, v_headers, v_route, v_semaphores longtext character set utf8mb4;
+    declare v_message, v_payload, v_headers, v_route, v_semaphores longtext;
     declare v_priority smallint;
     declare v_order varchar(200) collate exact;
     declare v_place, v_attempts, v_max_attempts int;
-    declare v_on_duplicate varchar(20) character set utf8mb4;
-    declare v_outcome varchar(10) character set utf8mb4;
+    declare v_on_duplicate varchar(20);
+    declare v_outcome varchar(10);
     declare c cursor for
         -- most messages are a key and a payload: those are checked here, all others one by one
         select r.place, r.entry, m.message, json_extract(m.message, '$.payload'), r.p_key, (json_length(m.message) = 2
@@ -31,8 +31,9 @@ begin
                 columns (place for ordinality, p_key varchar(201) collate exact path '$.key')) k
             limit 1000000000) r
             -- apart, so that what is sorted is small
-            straight_join (select j.place, j.message from json_table(in_messages, '$[*]' columns (place for ordinality,
-                message json path '$')) j limit 1000000000) m on m.place = r.place
+            straight_join (
+                select j.place, j.message from unnest(in_messages) j (place for ordinality, message json)
+                limit 1000000000) m on m.place = r.place
         where substr(out_outcomes, r.place, 1) = 'i'
         order by r.p_key, r.place;
     declare continue handler for not found begin end;

@@ -1,10 +1,9 @@
 -- calls: _queue_epoch
 -- changes: delayed_queue
-create procedure _queue_push_plain(in in_kind text collate exact, in in_messages longtext character set utf8mb4,
-    in in_now bigint, in in_scheduled_at bigint, in in_priority smallint, in in_headers longtext character set utf8mb4,
-    in in_attempts int, in in_max_attempts int, in in_since bigint, in in_route longtext character set utf8mb4,
-    in in_order varchar(200) collate exact, in in_semaphores longtext character set utf8mb4,
-    out out_follows boolean, out out_entries longtext character set ascii,
+create procedure _queue_push_plain(in in_kind text collate exact, in in_messages longtext, in in_now bigint,
+    in in_scheduled_at bigint, in in_priority smallint, in in_headers longtext, in in_attempts int,
+    in in_max_attempts int, in in_since bigint, in in_route longtext, in in_order varchar(200) collate exact,
+    in in_semaphores longtext, out out_follows boolean, out out_entries longtext character set ascii,
     out out_outcomes longtext character set ascii)
     comment 'queue_push_many for messages that are a key and a payload each, perhaps with a time, a priority, headers,
 attempts, a group and an order key or a semaphore of their own, in a few statements for all of them; taken keys are left
@@ -33,7 +32,7 @@ begin
                 and length(j.payload) <= @@sort_buffer_size div 16) is true as plain,
             json_length(j.message) <> 2 as more
         from json_table(in_messages, '$[*]' columns (message json path '$', name json path '$.key',
-            p_key varchar(201) character set utf8mb4 path '$.key', payload json path '$.payload')) j
+            p_key varchar(201) path '$.key', payload json path '$.payload')) j
             limit 1000000000) m;
     -- regexp_replace took longer than all the rest
     set out_entries = replace(replace(replace(replace(v_list, '[', ''), '"', ''), ',', ''), ' ', '');
@@ -100,8 +99,7 @@ begin
         order by r.p_key, r.place
         on duplicate key update entry = delayed_queue.entry;
         if in_since is not null then -- what was held until just now, as in _queue_put
-            delete q from json_table(v_list, '$[*]' columns (entry bigint path '$')) j
-                straight_join delayed_queue q force index (primary) on q.entry = j.entry
+            delete q from messages(v_list) q
                 straight_join queue_dedup d force index (primary) on d.p_kind = in_kind and d.p_key = q.p_key
             where d.ended_at > in_since;
         end if;
@@ -118,7 +116,7 @@ begin
             '') into out_outcomes
         from (
             select if(q.entry is null, 'i', 'c') as letter
-            from json_table(v_list, '$[*]' columns (place for ordinality, entry bigint path '$')) r
+            from unnest(v_list) r (place for ordinality, entry bigint)
                 left join delayed_queue q force index (primary) on q.entry = r.entry
             order by r.place limit 1000000000) s;
     end if;

@@ -1,12 +1,11 @@
 -- calls: _queue_enrol, _queue_entry, _queue_index, _queue_join_line, _queue_line_up, _queue_log, _queue_put_onto
 -- changes: delayed_queue, queue_group_member
 create procedure _queue_put(inout out_entry bigint, in in_kind text collate exact, in in_key text collate exact,
-    in in_payload longtext character set utf8mb4, in in_payload_bytes longblob,
-    in in_headers longtext character set utf8mb4, in in_priority smallint, in in_now bigint, in in_scheduled_at bigint,
-    in in_attempts int, in in_max_attempts int, in in_on_duplicate varchar(20) character set utf8mb4,
-    in in_since bigint, in in_route longtext character set utf8mb4, in in_group varchar(100) collate exact,
-    in in_member bigint, in in_order varchar(200) collate exact, in in_semaphores longtext character set utf8mb4,
-    out out_scheduled_at bigint, out out_outcome varchar(10) character set utf8mb4)
+    in in_payload longtext, in in_payload_bytes longblob, in in_headers longtext, in in_priority smallint,
+    in in_now bigint, in in_scheduled_at bigint, in in_attempts int, in in_max_attempts int,
+    in in_on_duplicate varchar(20), in in_since bigint, in in_route longtext, in in_group varchar(100) collate exact,
+    in in_member bigint, in in_order varchar(200) collate exact, in in_semaphores longtext, out out_scheduled_at bigint,
+    out out_outcome varchar(10))
     comment 'Puts one message into a kind, whose columns are checked already: into the index of filters, the lines of
 its semaphores and its order key, its group and the log too.
 in_on_duplicate: what to do where the key is taken. in_since: a key that has ended later than that, a time in

@@ -1,10 +1,8 @@
 -- calls: _queue_index, _queue_line_up
 -- changes: delayed_queue
-create procedure _queue_put_onto(in in_kind text collate exact, in in_key text collate exact,
-    in in_payload longtext character set utf8mb4, in in_payload_bytes longblob,
-    in in_headers longtext character set utf8mb4, in in_now bigint, in in_scheduled_at bigint,
-    in in_on_duplicate varchar(20) character set utf8mb4, out out_entry bigint,
-    out out_outcome varchar(10) character set utf8mb4)
+create procedure _queue_put_onto(in in_kind text collate exact, in in_key text collate exact, in in_payload longtext,
+    in in_payload_bytes longblob, in in_headers longtext, in in_now bigint, in in_scheduled_at bigint,
+    in in_on_duplicate varchar(20), out out_entry bigint, out out_outcome varchar(10))
     comment 'A push onto a key that is taken.
 in_on_duplicate: replace (content and time), keep_time (content only) or push_back (time only); content is the payload
 with its headers. The other parameters are as in _queue_put.

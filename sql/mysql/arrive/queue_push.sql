@@ -1,6 +1,6 @@
 -- calls: _queue_check_payload, _queue_push
-create procedure queue_push(in in_kind text collate exact, in in_key text collate exact,
-    in in_payload longtext character set utf8mb4, in in_options longtext character set utf8mb4)
+create procedure queue_push(in in_kind text collate exact, in in_key text collate exact, in in_payload longtext,
+    in in_options longtext)
     comment 'Puts one message into a kind.
 in_kind: the kind, 1 to 95 characters.
 in_key: the key, 1 to 200 characters; NULL: a time-ordered UUID. While the kind holds a message of that key, a second
@@ -45,7 +45,7 @@ Where the idea comes from: INSERT IGNORE on (kind, key), A. Nedelcu''s delayed q
 begin
     declare v_key text collate exact;
     declare v_scheduled_at bigint;
-    declare v_outcome varchar(10) character set utf8mb4;
+    declare v_outcome varchar(10);
     begin atomic
         call _queue_check_payload(in_payload, 'payload');
         call _queue_push(in_kind, in_key, in_payload, null, in_options, v_key, v_scheduled_at, v_outcome);

@@ -1,7 +1,6 @@
 -- calls: _queue_check_payload, _queue_permits_end, _queue_push
-create procedure queue_push_into(in in_kind text collate exact, in in_key text collate exact,
-    in in_payload longtext character set utf8mb4, in in_options longtext character set utf8mb4,
-    out out_outcome varchar(10) character set utf8mb4)
+create procedure queue_push_into(in in_kind text collate exact, in in_key text collate exact, in in_payload longtext,
+    in in_options longtext, out out_outcome varchar(10))
     comment 'Puts one message into a kind: the form that a trigger or a function may CALL, since it answers no rows and
 neither begins nor ends a transaction. It rides in the transaction of the statement that the trigger is for.
 in_kind, in_key, in_payload, in_options, the errors and the locks: those of queue_push. out_outcome: created, ignored,

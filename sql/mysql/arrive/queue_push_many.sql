@@ -1,6 +1,5 @@
 -- calls: _queue_check_json, _queue_check_name, _queue_fail, _queue_key, _queue_push_batch, queue_now
-create procedure queue_push_many(in in_kind text collate exact, in in_messages longtext character set utf8mb4,
-    in in_options longtext character set utf8mb4)
+create procedure queue_push_many(in in_kind text collate exact, in in_messages longtext, in in_options longtext)
     comment 'Puts many messages into a kind: all or, with an error, none.
 in_kind: the kind, 1 to 95 characters. in_messages: a JSON array of objects {key, payload, and push options}, see
 queue_push; without a key each gets a time-ordered UUID; NULL: none. Duplicates inside the batch are treated as if
@@ -16,7 +15,7 @@ begin
     declare v_outcomes longtext character set ascii;
     begin atomic
         declare v_now, v_first bigint;
-        declare v_keys longtext character set utf8mb4;
+        declare v_keys longtext;
         declare v_key text collate exact;
         set v_outcomes = null;
         call queue_now(v_now);
@@ -39,7 +38,7 @@ begin
             from (
                 select j.message, concat(left(v_key, 24),
                     lpad(lower(hex((v_first + j.place) % 281474976710656)), 12, '0')) as p_key
-                from json_table(in_messages, '$[*]' columns (place for ordinality, message json path '$')) j
+                from unnest(in_messages) j (place for ordinality, message json)
                 limit 1000000000) m;
         end if;
         call _queue_push_batch(in_kind, in_messages, in_options, v_now, v_outcomes);
@@ -47,6 +46,6 @@ begin
     select r.p_key, case substr(v_outcomes, r.place, 1) when 'c' then 'created' when 'r' then 'replaced'
         when 'h' then 'held' else 'ignored' end as outcome
     from json_table(in_messages, '$[*]'
-        columns (place for ordinality, p_key varchar(200) character set utf8mb4 path '$.key')) r
+        columns (place for ordinality, p_key varchar(200) path '$.key')) r
     order by r.place;
 end;

@@ -4,13 +4,13 @@ create procedure _queue_forget_cursors(in in_kind text collate exact, in in_befo
 in_kind: the kind. in_before: those with a smaller number; NULL: all.
 Locks: their rows; what others have locked is left.'
 begin
-    declare v_ids longtext character set utf8mb4;
+    declare v_ids longtext;
     select json_arrayagg(c.id) into v_ids
     from (
         select o.id from queue_cursor o force index (queue_cursor_kind)
         where o.p_kind = in_kind and o.id + 0 < coalesce(in_before, 18446744073709551615) for update skip locked) c;
     if v_ids is not null then
-        delete c from json_table(v_ids, '$[*]' columns (id bigint unsigned path '$')) j
+        delete c from unnest(v_ids) j (id bigint unsigned)
             straight_join queue_cursor c force index (primary) on c.id = j.id;
     end if;
 end;

@@ -1,8 +1,8 @@
 -- calls: _queue_entry, _queue_forget_cursors, _queue_ticks
 -- changes: queue_cursor
 create procedure _queue_keep_cursor(in in_kind text collate exact, in in_path varchar(1200) character set ascii,
-    in in_cursor longtext character set utf8mb4, in in_from varchar(6) character set ascii, in in_start bigint,
-    in in_took bigint, in in_max int, in in_entries longtext character set utf8mb4, in in_now bigint)
+    in in_cursor longtext, in in_from varchar(6) character set ascii, in in_start bigint, in in_took bigint,
+    in in_max int, in in_entries longtext, in in_now bigint)
     comment 'Brings the cursor of a session up to date after a scan, or forgets it where a scan from the start has
 become fast again.
 in_kind: the kind. in_path: where @pyqueue_cursors has it. in_cursor: as it was, see _queue_take. in_from: where the
@@ -11,7 +11,7 @@ microseconds; a scan that was slow for the first time is measured again, without
 for. in_entries: what it found, a JSON array. in_now: the time of the call.
 Locks: shared cursors that are past their time; what others have locked is left.'
 keep: begin
-    declare v_cursor longtext character set utf8mb4 default in_cursor;
+    declare v_cursor longtext default in_cursor;
     declare v_path varchar(30) character set ascii default '$.lanes[0]';
     declare v_lane, v_rank int default 0;
     declare v_took bigint default in_took;
@@ -19,12 +19,11 @@ keep: begin
     declare c cursor for -- as they are now: an old snapshot may have them without a place
         select r.ready_rank, max(r.ready_at)
         from (
-            select q.ready_rank, q.ready_at from messages(coalesce(in_entries, '[]')) q
-            for update /*!80000 of q */) r
+            select q.ready_rank, q.ready_at from messages(coalesce(in_entries, '[]')) q for update of q) r
         group by r.ready_rank order by r.ready_rank;
     if in_from = 'start' then
         if in_took >= if(json_length(in_cursor) > 0, 5000, 1000 + 15 * in_max)
-            and coalesce(json_extract(in_cursor, '$.took'), 0) <= 5000 then
+            and coalesce(in_cursor -> 'took', 0) <= 5000 then
             call _queue_ticks(v_took); -- the machine may have stood still: once more
             select count(*) into v_again from (
                 select q.entry from delayed_queue q force index (delayed_queue_ready)
@@ -48,15 +47,15 @@ keep: begin
     elseif in_from = 'marks' then
         set v_cursor = json_set(v_cursor, '$.marks_at', in_start + greatest(400000, 30 * in_took));
     end if;
-    set v_due = case in_from when 'start' then 0 when 'marks' then json_extract(v_cursor, '$.due_older') + 0
-        else json_extract(v_cursor, '$.due') + 0 end;
+    set v_due = case in_from when 'start' then 0 when 'marks' then v_cursor -> 'due_older' + 0
+        else v_cursor -> 'due' + 0 end;
     -- without an upper end MariaDB reads the whole timetable
     select coalesce(min(d.due_at), in_now) into v_due from delayed_queue d force index (delayed_queue_due)
     where d.p_kind = in_kind and d.due_at between v_due and in_now;
     -- a mark is never ahead of its place
     set v_cursor = json_set(v_cursor, '$.due', v_due + 0, '$.due_newer',
-        least(json_extract(v_cursor, '$.due_newer') + 0, v_due), '$.due_older',
-        least(json_extract(v_cursor, '$.due_older') + 0, v_due));
+        least(v_cursor -> 'due_newer' + 0, v_due), '$.due_older',
+        least(v_cursor -> 'due_older' + 0, v_due));
     for each c into v_rank, v_last do
         while json_extract(v_cursor, concat(v_path, '.rank')) < v_rank do
             set v_lane = v_lane + 1, v_path = concat('$.lanes[', v_lane, ']');
@@ -71,10 +70,10 @@ keep: begin
                 v_last - 3000000));
         end if;
     end each;
-    if in_start >= json_extract(v_cursor, '$.turn_at') then
+    if in_start >= v_cursor -> 'turn_at' then
         -- the marks move on to where the cursor is now, every 3 s
         set v_cursor = json_set(v_cursor, '$.turn_at', in_start + 3000000, '$.due_older',
-            json_extract(v_cursor, '$.due_newer') + 0, '$.due_newer', json_extract(v_cursor, '$.due') + 0), v_lane = 0;
+            v_cursor -> 'due_newer' + 0, '$.due_newer', v_cursor -> 'due' + 0), v_lane = 0;
         while v_lane < json_length(v_cursor, '$.lanes') do
             set v_path = concat('$.lanes[', v_lane, '].');
             set v_cursor = json_set(v_cursor,
@@ -82,7 +81,7 @@ keep: begin
                 concat(v_path, 'newer'), json_extract(v_cursor, concat(v_path, 'place')) + 0);
             set v_lane = v_lane + 1;
         end while;
-        if json_extract(v_cursor, '$.took') > 5000 then -- for sessions that have none
+        if v_cursor -> 'took' > 5000 then -- for sessions that have none
             call _queue_entry(v_id); -- the newest counts
             insert into queue_cursor (id, p_kind, fields) values (v_id, in_kind, v_cursor);
             call _queue_forget_cursors(in_kind, v_id);

@@ -5,7 +5,7 @@ where there is none, or it is of the future.
 in_kind: the kind. in_path: where @pyqueue_cursors has the kind. in_start: the real time, in microseconds. in_now: the
 time of the call.'
 begin
-    declare v_cursor longtext character set utf8mb4 default 'null';
+    declare v_cursor longtext default 'null';
     declare v_lane int default 0;
     declare continue handler for not found begin end;
     select c.fields into v_cursor from queue_cursor c force index (queue_cursor_kind)

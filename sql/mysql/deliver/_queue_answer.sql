@@ -1,5 +1,4 @@
-create procedure _queue_answer(in in_entry bigint, in in_entries longtext character set utf8mb4,
-    in in_seed varchar(64) character set ascii)
+create procedure _queue_answer(in in_entry bigint, in in_entries longtext, in in_seed varchar(64) character set ascii)
     comment 'Sends what queue_reserve and queue_next answer, once that is committed.
 in_entry, in_entries, in_seed: what _queue_reserve answered.
 differs: a function of PostgreSQL answers its rows itself.'

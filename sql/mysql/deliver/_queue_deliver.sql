@@ -2,9 +2,8 @@
 --     _queue_check_roles, _queue_defaults, _queue_end_undeliverable, _queue_groups_due, _queue_number, _queue_random,
 --     _queue_take, _queue_take_where, _queue_take_with_permits, _queue_upkeep, _queue_use, _queue_where
 -- changes: delayed_queue, queue_count
-create procedure _queue_deliver(in in_kind text collate exact, in in_worker text collate exact,
-    in in_max_messages int, in in_options longtext character set utf8mb4, in in_popped boolean, in in_now bigint,
-    out out_entry bigint, out out_entries longtext character set utf8mb4,
+create procedure _queue_deliver(in in_kind text collate exact, in in_worker text collate exact, in in_max_messages int,
+    in in_options longtext, in in_popped boolean, in in_now bigint, out out_entry bigint, out out_entries longtext,
     out out_seed varchar(64) character set ascii, out out_keeps boolean)
     comment 'The verb deliver: takes messages in the order of delivery, as many as limits and semaphores allow. A
 reserve holds them; what is popped stays locked as it is, for queue_pop to send and end.
@@ -26,7 +25,7 @@ begin
     declare v_slots longtext character set ascii;
     declare v_paused, v_guarded, v_restricted boolean default false;
     declare v_expires decimal(20,6);
-    declare v_shape, v_where longtext character set utf8mb4;
+    declare v_shape, v_where longtext;
     declare v_worker text collate exact default coalesce(in_worker, left(concat(user(), '/', connection_id()), 200));
     declare v_max int default coalesce(in_max_messages, 1);
     declare continue handler for not found begin end;
@@ -74,7 +73,7 @@ begin
             set v_ended = 0;
             if v_ends > 0 then -- or the mark of the kind was lost
                 select count(q.semaphores) > 0 into v_guarded from messages(out_entries) q
-                for update /*!80000 of q */; -- locked already; an old snapshot may not have it
+                for update of q; -- locked already; an old snapshot may not have it
             end if;
             if not v_guarded and (v_ends > 0 or v_shape is not null and out_entries is not null) then
                 call _queue_end_undeliverable(out_entries, v_shape, v_most, in_now, v_ended, v_gone);

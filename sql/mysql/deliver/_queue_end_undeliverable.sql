@@ -1,7 +1,6 @@
 -- calls: _queue_bury, _queue_end, _queue_misfit
-create procedure _queue_end_undeliverable(in in_entries longtext character set utf8mb4,
-    in in_shape longtext character set utf8mb4, in in_most int, in in_now bigint, out out_ended int,
-    out out_expired int)
+create procedure _queue_end_undeliverable(in in_entries longtext, in in_shape longtext, in in_most int,
+    in in_now bigint, out out_ended int, out out_expired int)
     comment 'Ends what was taken and can''t be delivered: where something newer was pushed while it was held, that is
 put in; where it was the last delivery the message may have, or its payload is not of its kind, it becomes a dead
 letter.
@@ -12,12 +11,11 @@ differs: PostgreSQL''s ends what is left once the deliverable ones are held.'
 begin
     declare v_entry bigint;
     declare v_pending, v_last, v_held boolean default false;
-    declare v_payload, v_misfit longtext character set utf8mb4;
+    declare v_payload, v_misfit longtext;
     declare c cursor for -- dead letters are put in in the order of their keys, as everywhere
         select q.entry, q.pending is not null, q.attempts >= coalesce(q.max_attempts, in_most),
             q.reserved_at is not null
-        from messages(in_entries) q
-        order by q.p_key, q.p_kind for update /*!80000 of q */;
+        from messages(in_entries) q order by q.p_key, q.p_kind for update of q;
     set out_ended = 0, out_expired = 0;
     for each c into v_entry, v_pending, v_last, v_held do
         set v_misfit = null;

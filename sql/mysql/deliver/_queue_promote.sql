@@ -9,7 +9,7 @@ least are moved, the best of the 1000 that came due first.
 Result: the first place given; NULL where there was nothing.
 Locks: those messages; what others have locked is left out.'
 begin
-    declare v_entries longtext character set utf8mb4;
+    declare v_entries longtext;
     declare v_most int default greatest(in_max, 20);
     -- the best of what has come due, and few of them: a transaction that stays open keeps them from others
     select json_arrayagg(b.entry) into v_entries
@@ -21,7 +21,7 @@ begin
     select json_arrayagg(l.entry), min(greatest(l.due_at, in_floor)) into v_entries, out_first
     from (
         select q.entry, q.due_at from messages(coalesce(v_entries, '[]')) q
-        where q.p_kind = in_kind and q.due_at <= in_high for update /*!80000 of q */ skip locked) l;
+        where q.p_kind = in_kind and q.due_at <= in_high for update of q skip locked) l;
     if v_entries is null then -- another transaction has all of these: the first of the others
         select json_arrayagg(c.entry) into v_entries
         from (
@@ -30,7 +30,7 @@ begin
         select json_arrayagg(l.entry), min(greatest(l.due_at, in_floor)) into v_entries, out_first
         from (
             select q.entry, q.due_at from messages(coalesce(v_entries, '[]')) q
-            where q.p_kind = in_kind and q.due_at <= in_high limit v_most for update /*!80000 of q */ skip locked) l;
+            where q.p_kind = in_kind and q.due_at <= in_high limit v_most for update of q skip locked) l;
     end if;
     if v_entries is not null then
         update messages(v_entries) with ordinality q

@@ -2,7 +2,7 @@
 --     _queue_take_onward, _queue_ticks, _queue_upkeep, queue_now
 -- changes: delayed_queue, queue_count, queue_semaphore_permit
 create procedure _queue_reserve(in in_kind text collate exact, in in_worker text collate exact, in in_max_messages int,
-    in in_options longtext character set utf8mb4, out out_entry bigint, out out_entries longtext character set utf8mb4,
+    in in_options longtext, out out_entry bigint, out out_entries longtext,
     out out_seed varchar(64) character set ascii)
     comment 'queue_reserve without its transaction. What is asked for most often, one message of a kind that the session
 has asked for before, is taken here in as few statements as that needs; the rest by _queue_deliver.

@@ -1,6 +1,6 @@
 create procedure _queue_scan(in in_kind text collate exact, in in_rank int, in in_from bigint, in in_now bigint,
-    in in_max int, in in_most int, out out_entries longtext character set utf8mb4, out out_number int,
-    out out_expired int, out out_ends int, out out_last bigint)
+    in in_max int, in in_most int, out out_entries longtext, out out_number int, out out_expired int, out out_ends int,
+    out out_last bigint)
     comment 'The next messages of the ready line, locked.
 in_kind: the kind. in_rank: of one rank, a priority negated; NULL: of all, from the start. in_from: from which place on,
 a time in microseconds. in_now: the time of the call. in_max: how many. in_most: how many deliveries a message of the

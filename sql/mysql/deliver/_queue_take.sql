@@ -1,6 +1,6 @@
 -- calls: _queue_keep_cursor, _queue_promote, _queue_scan, _queue_shared_cursor, _queue_ticks
 create procedure _queue_take(in in_kind text collate exact, in in_max int, in in_now bigint, in in_most int,
-    out out_entries longtext character set utf8mb4, out out_number int, out out_expired int, out out_ends int)
+    out out_entries longtext, out out_number int, out out_expired int, out out_ends int)
     comment 'The next messages of a kind, in the order of delivery, locked: all ways of taking a message but the
 shortest, see _queue_reserve and _queue_take_onward.
 in_kind: the kind. in_max: how many. in_now: the time of the call. in_most: how many deliveries a message of the kind
@@ -21,10 +21,10 @@ priority, negated), place, newer and older (its marks). Times are microseconds, 
 differs: no look back in steps, and no notes of the ends of holds: see docs/adr/0003-mariadb-and-mysql.md.'
 begin
     declare v_path varchar(1200) character set ascii default concat('$.k', hex(concat(database(), '.', in_kind)));
-    declare v_cursor longtext character set utf8mb4;
+    declare v_cursor longtext;
     declare v_start, v_found, v_took, v_low, v_due, v_first, v_last, v_turn bigint;
     declare v_lane, v_before, v_rank, v_between, v_number, v_expired, v_ends int;
-    declare v_entries longtext character set utf8mb4;
+    declare v_entries longtext;
     declare v_from varchar(6) character set ascii default 'start';
     declare v_cold, v_slow, v_new boolean default false;
     call _queue_ticks(v_start);
@@ -32,19 +32,19 @@ begin
         set v_cold = true;
         call _queue_shared_cursor(in_kind, v_path, v_start, in_now);
     end if;
-    set v_cursor = json_extract(@pyqueue_cursors, v_path), v_turn = json_extract(v_cursor, '$.turn_at');
+    set v_cursor = json_extract(@pyqueue_cursors, v_path), v_turn = v_cursor -> 'turn_at';
     if v_cursor = 'null' or v_turn > v_start + 4000000 then
         set v_cursor = null; -- the clock was set back: it is of the future
     end if;
     if json_length(v_cursor) > 0 then
-        set v_slow = json_extract(v_cursor, '$.took') > 5000;
-        if v_start < json_extract(v_cursor, '$.start_at') then
-            set v_from = if(v_start < json_extract(v_cursor, '$.marks_at'), 'cursor', 'marks');
+        set v_slow = v_cursor -> 'took' > 5000;
+        if v_start < v_cursor -> 'start_at' then
+            set v_from = if(v_start < v_cursor -> 'marks_at', 'cursor', 'marks');
         end if;
     end if;
     scans: loop
-        set v_low = case v_from when 'start' then 0 when 'marks' then json_extract(v_cursor, '$.due_older') + 0
-            else json_extract(v_cursor, '$.due') + 0 end;
+        set v_low = case v_from when 'start' then 0 when 'marks' then v_cursor -> 'due_older' + 0
+            else v_cursor -> 'due' + 0 end;
         select min(d.due_at) into v_due from delayed_queue d force index (delayed_queue_due)
         where d.p_kind = in_kind and d.due_at between v_low and in_now;
         if v_due is not null then

@@ -11,15 +11,15 @@ Whether something of a higher priority stands before it is looked up at most 2% 
 millisecond, and every 2 s at least: @pyqueue_ahead_at has when the next time is, for the kind @pyqueue_ahead_of.
 differs: a statement costs more inside of a procedure than on PostgreSQL, which has one way for both.'
 take: begin
-    declare v_cursor longtext character set utf8mb4 default json_extract(@pyqueue_cursors, in_path);
+    declare v_cursor longtext default json_extract(@pyqueue_cursors, in_path);
     declare v_rank int default json_extract(v_cursor, '$.lanes[0].rank');
-    declare v_low bigint default json_extract(v_cursor, '$.due');
+    declare v_low bigint default v_cursor -> 'due';
     declare v_at, v_other, v_began, v_took bigint;
     declare v_ends boolean;
     declare continue handler for not found begin end;
     set out_entry = null, out_done = false;
-    if in_start >= json_extract(v_cursor, '$.start_at') or in_start >= json_extract(v_cursor, '$.marks_at')
-        or json_extract(v_cursor, '$.turn_at') not between in_start and in_start + 4000000 then
+    if in_start >= v_cursor -> 'start_at' or in_start >= v_cursor -> 'marks_at'
+        or v_cursor -> 'turn_at' not between in_start and in_start + 4000000 then
         leave take;
     end if;
     select min(d.due_at) into v_other from delayed_queue d force index (delayed_queue_due)

@@ -1,6 +1,6 @@
 -- calls: _queue_check_seconds, _queue_extend_with_permits, _queue_receipt, queue_now
 -- changes: delayed_queue
-create procedure queue_extend(in in_receipt text character set utf8mb4, in in_seconds double)
+create procedure queue_extend(in in_receipt text, in in_seconds double)
     comment 'Keeps the hold of a message for so long from now; the receipt stays the same.
 in_receipt: what queue_reserve answered. in_seconds: 0 to a year (31536000).
 Result: receipt, outcome: extended; lost where somebody else has got the message since, or it was acked, moved or

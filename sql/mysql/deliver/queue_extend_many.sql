@@ -1,6 +1,6 @@
 -- calls: _queue_check_seconds, _queue_extend_with_permits, _queue_receipts, queue_now
 -- changes: delayed_queue
-create procedure queue_extend_many(in in_receipts longtext character set utf8mb4, in in_seconds double)
+create procedure queue_extend_many(in in_receipts longtext, in in_seconds double)
     comment 'Keeps the holds of many messages: queue_extend for each, in one statement.
 in_receipts: a JSON array of at most 10000 receipts; NULL: none. in_seconds: 0 to a year (31536000).
 Result: a row a receipt, in their order: receipt, outcome: extended, lost; one that stands twice is lost the second
@@ -11,17 +11,13 @@ begin
     declare v_now, v_until, v_entry bigint;
     declare v_number, v_place int;
     declare v_guarded boolean;
-    declare v_list, v_slots longtext character set utf8mb4;
+    declare v_list, v_slots longtext;
     declare v_outcomes longtext character set ascii;
     begin atomic
         declare c cursor for
-            select q.entry, r.place, q.semaphores is not null
-            from json_table(v_list, '$[*]'
-                columns (entry bigint path '$[0]', secret char(32) character set utf8mb4 path '$[1]',
-                place int path '$[2]')) r
-                straight_join delayed_queue q force index (primary) on q.entry = r.entry and q.secret = unhex(r.secret)
-                    and q.reserved_by is not null
-            order by r.entry for update /*!80000 of q */;
+            select q.entry, j.place, q.semaphores is not null
+            from deliveries(v_list) q where q.reserved_by is not null
+            order by j.entry for update of q;
         call queue_now(v_now);
         call _queue_receipts(in_receipts, v_list, v_number);
         call _queue_check_seconds(in_seconds);
@@ -40,7 +36,6 @@ begin
         end if;
     end atomic;
     select r.receipt, case substr(v_outcomes, r.place, 1) when 'e' then 'extended' else 'lost' end as outcome
-    from json_table(in_receipts, '$[*]'
-        columns (place for ordinality, receipt varchar(60) character set utf8mb4 path '$')) r
+    from unnest(in_receipts) r (place for ordinality, receipt varchar(60))
     order by r.place;
 end;

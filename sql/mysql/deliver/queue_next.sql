@@ -1,8 +1,8 @@
 -- calls: _queue_ack, _queue_ack_many, _queue_answer, _queue_check_options, _queue_fail, _queue_permits_end,
 --     _queue_reserve, _queue_text
 -- changes: queue_count
-create procedure queue_next(in in_receipts longtext character set utf8mb4, in in_kind text collate exact,
-    in in_worker text collate exact, in in_max_messages int, in in_options longtext character set utf8mb4)
+create procedure queue_next(in in_receipts longtext, in in_kind text collate exact, in in_worker text collate exact,
+    in in_max_messages int, in in_options longtext)
     comment 'The loop of a consumer in one call: it acks what is done, as queue_ack_many does, and takes the next
 messages, as queue_reserve does, in one transaction. What is acked first goes on along its route, finishes its group,
 and gives its turn to who is next in the line of its order key, at its semaphores and under max_reserved. So the same
@@ -23,13 +23,13 @@ the next kind of a route is drained. After each of them nothing is acked, and no
 Locks: those of queue_ack_many, then those of queue_reserve. Where the first are semaphores, messages whose semaphores
 others have locked are left to the next call.'
 begin
-    declare v_entries longtext character set utf8mb4;
+    declare v_entries longtext;
     declare v_entry bigint;
     declare v_seed varchar(64) character set ascii;
     begin atomic
-        declare v_options, v_lost, v_names longtext character set utf8mb4;
+        declare v_options, v_lost, v_names longtext;
         declare v_outcomes longtext character set ascii;
-        declare v_outcome varchar(10) character set utf8mb4;
+        declare v_outcome varchar(10);
         declare v_number int default 0;
         set v_entry = null, v_entries = null, v_seed = null;
         if in_options is not null then
@@ -54,8 +54,7 @@ begin
             select group_concat(l.receipt order by l.place separator ', ') into v_names
             from (
                 select r.place, r.receipt
-                from json_table(in_receipts, '$[*]'
-                    columns (place for ordinality, receipt varchar(60) character set utf8mb4 path '$')) r
+                from unnest(in_receipts) r (place for ordinality, receipt varchar(60))
                 where substr(v_outcomes, r.place, 1) = 'l' order by r.place limit 5) l; -- an error has no room for more
             call _queue_fail('PQ006', 'receipts', v_names, 'lost, so nothing was done');
         end if;

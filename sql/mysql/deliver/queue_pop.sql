@@ -1,6 +1,5 @@
 -- calls: _queue_begin, _queue_commit, _queue_deliver, _queue_drain_inbox, _queue_end_many, _queue_undo, queue_now
-create procedure queue_pop(in in_kind text collate exact, in in_max_messages int,
-    in in_options longtext character set utf8mb4)
+create procedure queue_pop(in in_kind text collate exact, in in_max_messages int, in in_options longtext)
     comment 'Takes ready messages of a kind and removes them. They are delivered at most once: there is no way back.
 in_kind: the kind.
 in_max_messages: how many at the most, 1 to 10000; NULL: 1.
@@ -18,7 +17,7 @@ believes them.'
 begin
     declare v_own, v_keeps boolean;
     declare v_now, v_entry bigint;
-    declare v_entries longtext character set utf8mb4;
+    declare v_entries longtext;
     declare v_seed varchar(64) character set ascii;
     declare exit handler for sqlexception begin call _queue_undo(v_own); resignal; end;
     call _queue_begin(v_own);
@@ -28,8 +27,7 @@ begin
     select q.p_kind, q.p_key, q.payload, q.payload_bytes, q.headers, q.priority, q.scheduled_at,
         q.scheduled_at_initially, q.created_at, v_now as reserved_at, q.attempts + 1 as attempts, null as reserved_by,
         q.errors
-    from messages(coalesce(v_entries, '[]')) with ordinality q
-    order by j.place for update /*!80000 of q */;
+    from messages(coalesce(v_entries, '[]')) with ordinality q order by j.place for update of q;
     if v_entries is not null then
         call _queue_end_many(v_entries, v_keeps, 'popped', v_now);
     end if;

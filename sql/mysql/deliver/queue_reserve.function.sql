@@ -10,7 +10,7 @@ haven''t ended. Use it with autocommit, or the procedure. Several consumers at o
 the call is to be made again: a function can''t begin a transaction of its own, as the procedure does.
 differs: PostgreSQL''s routine is such a function itself.'
 begin
-    declare v_entries longtext character set utf8mb4;
+    declare v_entries longtext;
     declare v_seed varchar(64) character set ascii;
     declare v_entry bigint;
     declare v_message json;

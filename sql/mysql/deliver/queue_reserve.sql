@@ -1,6 +1,6 @@
 -- calls: _queue_answer, _queue_reserve
 create procedure queue_reserve(in in_kind text collate exact, in in_worker text collate exact, in in_max_messages int,
-    in in_options longtext character set utf8mb4)
+    in in_options longtext)
     comment 'Takes ready messages of a kind. Nobody else gets them until their timeout has passed. If the consumer dies,
 the messages come back by themselves.
 in_kind: the kind.
@@ -25,7 +25,7 @@ Locks: the messages. The call passes over what others have locked, so no call wa
 See _queue_take for the rest, and _queue_admit for what a kind with limits locks before.
 Where the idea comes from: the visibility timeout of SQS; SELECT … FOR UPDATE SKIP LOCKED.'
 begin
-    declare v_entries longtext character set utf8mb4;
+    declare v_entries longtext;
     declare v_entry bigint;
     declare v_seed varchar(64) character set ascii;
     begin atomic

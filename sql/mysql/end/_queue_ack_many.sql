@@ -22,12 +22,10 @@ begin
     into v_entries, v_places, v_held, v_keeps, v_each
     from (
         -- not a join, whose row of the kind MariaDB would lock as well
-        select q.entry, r.place, q.route is not null or q.member is not null as routed, q.pending is not null
+        select q.entry, j.place, q.route is not null or q.member is not null as routed, q.pending is not null
             or (select k.history_seconds > 0 or k.dedup_seconds > 0 or k.log_seconds > 0 from queue_kind k
                 where k.p_kind = q.p_kind) as keeps
-        from unnest(v_list) r (entry bigint, secret char(32), place int)
-            straight_join delayed_queue q force index (primary) on q.entry = r.entry and q.secret = unhex(r.secret)
-        order by r.entry for update /*!80000 of q */) d;
+        from deliveries(v_list) q order by j.entry for update of q) d;
     if v_each or in_options is not null then
         call _queue_move_many(v_list, v_number, null, in_options, v_now, out_outcomes);
     elseif v_entries is not null then

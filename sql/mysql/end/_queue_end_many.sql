@@ -22,16 +22,13 @@ begin
             select q.entry, q.pending is not null as pending, (select if(k.history_seconds > 0, 1, 0)
                 + if(k.dedup_seconds > 0, 2, 0) + if(k.log_seconds > 0, 4, 0)
                 from queue_kind k where k.p_kind = q.p_kind) as keeps
-            from unnest(in_entries) j (entry bigint)
-                straight_join delayed_queue q force index (primary) on q.entry = j.entry
-            for update /*!80000 of q */) d;
+            from messages(in_entries) q for update of q) d;
     end if;
     if v_each then
         select json_arrayagg(json_array(l.p_kind, l.order_key)) into v_lines
         from (select q.p_kind, q.order_key
-            from unnest(in_entries) j (entry bigint)
-                straight_join delayed_queue q force index (primary) on q.entry = j.entry and q.order_key is not null
-            for update /*!80000 of q */) l;
+            from messages(in_entries) q where q.order_key is not null
+            for update of q) l;
         if v_lines is not null then -- in their order, as everywhere: each by itself would be in that of the entries
             select count(*) into v_entry
             from (
@@ -39,7 +36,7 @@ begin
                 from unnest(v_lines) j (p_kind varchar(100) collate exact, order_key varchar(200) collate exact)
                     straight_join queue_order o force index (primary)
                         on o.p_kind = j.p_kind and o.order_key = j.order_key
-                order by j.p_kind, j.order_key limit 1000000000 for update /*!80000 of o */) l;
+                order by j.p_kind, j.order_key limit 1000000000 for update of o) l;
         end if;
         for each c into v_entry do
             call _queue_end(v_entry, in_outcome, null, in_now);
@@ -51,38 +48,29 @@ begin
             select q.p_kind, q.p_key, q.entry, in_outcome, q.payload, q.payload_bytes, q.headers, q.priority,
                 q.scheduled_at_initially, q.created_at, if(in_outcome = 'popped', in_now, q.reserved_at), in_now,
                 q.attempts + (in_outcome = 'popped'), if(in_outcome = 'popped', null, q.reserved_by), q.errors
-            from unnest(v_history) j (entry bigint)
-                straight_join delayed_queue q force index (primary) on q.entry = j.entry;
+            from messages(v_history) q;
             insert into queue_dedup (p_kind, p_key, ended_at)
             select q.p_kind, q.p_key, in_now
-            from unnest(v_dedup) j (entry bigint)
-                straight_join delayed_queue q force index (primary) on q.entry = j.entry
-            order by q.p_key, q.p_kind on duplicate key update ended_at = in_now;
+            from messages(v_dedup) q order by q.p_key, q.p_kind on duplicate key update ended_at = in_now;
         end if;
         insert into queue_count (id, p_kind, pushed, reserved, acked, popped)
         select uuid_short(), q.p_kind, sum(q.source_kind is null), sum(q.deliveries),
             if(in_outcome = 'acked', count(*), null), if(in_outcome = 'popped', count(*), null)
-        from unnest(in_entries) j (entry bigint)
-            straight_join delayed_queue q force index (primary) on q.entry = j.entry
+        from messages(in_entries) q
         group by q.p_kind;
-        delete q from unnest(in_entries) j (entry bigint)
-            straight_join delayed_queue q force index (primary) on q.entry = j.entry and q.order_key is null
+        delete q from messages(in_entries) q where q.order_key is null
                 and q.semaphores is null;
         if row_count() < json_length(in_entries) then -- the others stand in lines, or have permits
             -- read with a lock, because an old snapshot may not have them
             select json_arrayagg(json_array(l.p_kind, l.order_key, l.entry)) into v_lines
             from (select q.p_kind, q.order_key, q.entry
-                from unnest(in_entries) j (entry bigint)
-                    straight_join delayed_queue q force index (primary) on q.entry = j.entry and q.order_key is not null
-                for update /*!80000 of q */) l;
+                from messages(in_entries) q where q.order_key is not null
+                for update of q) l;
             select json_arrayagg(l.entry) into v_guarded
             from (select q.entry
-                from unnest(in_entries) j (entry bigint)
-                    straight_join delayed_queue q force index (primary) on q.entry = j.entry
-                        and q.semaphores is not null
-                for update /*!80000 of q */) l;
-            delete q from unnest(in_entries) j (entry bigint)
-                straight_join delayed_queue q force index (primary) on q.entry = j.entry;
+                from messages(in_entries) q where q.semaphores is not null
+                for update of q) l;
+            delete q from messages(in_entries) q;
         end if;
         if v_guarded is not null then
             call _queue_permits_note(v_guarded, '[]');

@@ -10,13 +10,12 @@ begin
     declare v_targets longtext;
     -- keys of an entry never change: a plain read will do
     select json_arrayagg(json_array(t.entry)) into v_targets
-    from unnest(in_list) r (entry bigint, secret char(32), place int)
-        straight_join delayed_queue s force index (primary) on s.entry = r.entry and s.secret = unhex(r.secret)
+    from deliveries(in_list) s
         left join (
             select m.place, m.to_kind, m.p_key
             from json_table(in_moves, '$[*]'
-                columns (place for ordinality, to_kind varchar(100) character set utf8mb4 path '$.to_kind',
-                p_key varchar(200) character set utf8mb4 path '$.key')) m limit 10000) m on m.place = r.place
+                columns (place for ordinality, to_kind varchar(100) path '$.to_kind',
+                p_key varchar(200) path '$.key')) m limit 10000) m on m.place = j.place
         straight_join delayed_queue t force index (delayed_queue_key) on t.p_key = coalesce(m.p_key, s.p_key)
             and t.p_kind = coalesce(m.to_kind, in_to, if(s.source_kind is null,
                 convert(json_value(s.route, '$[0]') using utf8mb4) collate exact, null));

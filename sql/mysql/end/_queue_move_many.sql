@@ -23,18 +23,17 @@ begin
     declare c cursor for -- in the order in which keys are put in everywhere
         select o.entry, o.secret, o.place, o.p_kind, o.to_kind, o.member, m.move
         from (
-            select s.entry, s.secret, r.place, s.p_kind, s.member, coalesce(k.p_key, s.p_key) as p_key,
+            select s.entry, s.secret, j.place, s.p_kind, s.member, coalesce(k.p_key, s.p_key) as p_key,
                 coalesce(k.to_kind, v_to, if(s.source_kind is null,
                     convert(json_value(s.route, '$[0]') using utf8mb4) collate exact, null)) as to_kind
-            from unnest(in_list) r (entry bigint, secret char(32), place int)
-                straight_join delayed_queue s force index (primary) on s.entry = r.entry and s.secret = unhex(r.secret)
+            from deliveries(in_list) s
                 left join (
                     select t.place, t.to_kind, t.p_key
                     from json_table(in_moves, '$[*]' columns (place for ordinality,
-                        to_kind varchar(100) character set utf8mb4 path '$.to_kind',
-                        p_key varchar(200) character set utf8mb4 path '$.key')) t
-                    limit 10000) k on k.place = r.place
-            limit 10000 for update /*!80000 of s */) o
+                        to_kind varchar(100) path '$.to_kind',
+                        p_key varchar(200) path '$.key')) t
+                    limit 10000) k on k.place = j.place
+            limit 10000 for update of s) o
             -- apart, so that what is sorted is small: MySQL has no memory for long texts in a sort
             left join (
                 select t.place, t.move

@@ -18,7 +18,7 @@ begin
         declare a cursor for
             select m.to_kind, m.move
             from json_table(in_moves, '$[*]'
-                columns (to_kind text character set utf8mb4 path '$.to_kind', move json path '$')) m;
+                columns (to_kind text path '$.to_kind', move json path '$')) m;
         call queue_now(v_now);
         if in_moves is null or length(in_moves) < 99 and in_moves regexp '^[[:space:]]*null[[:space:]]*$' then
             set in_moves = '[]';
@@ -51,5 +51,5 @@ begin
         else 'lost' end
         as outcome
     from json_table(in_moves, '$[*]'
-        columns (place for ordinality, receipt varchar(60) character set utf8mb4 path '$.receipt')) m order by m.place;
+        columns (place for ordinality, receipt varchar(60) path '$.receipt')) m order by m.place;
 end;

@@ -15,10 +15,8 @@ begin
     declare v_outcomes longtext character set ascii;
     begin atomic
         declare c cursor for -- dead letters are put in in the order of their keys, as everywhere
-            select q.entry, q.secret, r.place
-            from unnest(v_list) r (entry bigint, secret char(32), place int)
-                straight_join delayed_queue q force index (primary) on q.entry = r.entry and q.secret = unhex(r.secret)
-            order by q.p_key, q.p_kind for update /*!80000 of q */;
+            select q.entry, q.secret, j.place
+            from deliveries(v_list) q order by q.p_key, q.p_kind for update of q;
         call queue_now(v_now);
         call _queue_receipts(in_receipts, v_list, v_number);
         call _queue_check_nack(in_options);

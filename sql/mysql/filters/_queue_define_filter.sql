@@ -1,6 +1,6 @@
 -- calls: _queue_boolean, _queue_forget_terms, _queue_index
 -- changes: queue_kind
-create procedure _queue_define_filter(in in_kind text collate exact, in in_options longtext character set utf8mb4)
+create procedure _queue_define_filter(in in_kind text collate exact, in in_options longtext)
     comment 'Sets filter_index of a kind, and puts the messages that it has into the index of filters, those that
 aren''t in it, or takes them out.
 in_kind, in_options: those of queue_define.
@@ -10,8 +10,8 @@ differs: PostgreSQL''s is given whether it is on.'
 begin
     declare v_on boolean;
     declare v_rows bigint;
-    declare v_entries longtext character set utf8mb4;
-    if json_contains_path(in_options, 'one', '$.filter_index') then
+    declare v_entries longtext;
+    if in_options ? 'filter_index' then
         call _queue_boolean(in_options, 'filter_index', v_on);
         set v_on = coalesce(v_on, false);
         update queue_kind k set k.filter_index = v_on where k.p_kind = in_kind;

@@ -1,8 +1,7 @@
 -- calls: _queue_forget_terms, _queue_take_candidates
 create procedure _queue_find_terms(in in_kind text collate exact, in in_max int, in in_now bigint, in in_most int,
-    in in_where longtext character set utf8mb4, in in_path longtext collate exact, in in_text longtext collate exact,
-    in in_number double, inout out_entries longtext character set utf8mb4, inout out_number int, inout out_expired int,
-    inout out_ends int)
+    in in_where longtext, in in_path longtext collate exact, in in_text longtext collate exact, in in_number double,
+    inout out_entries longtext, inout out_number int, inout out_expired int, inout out_ends int)
     comment 'The next messages of a kind that a filter matches, locked, by the index that queue_term is: those that have
 the rarest value of the filter (the rarest of those that fewer than 1000 have, else any), 1000 at a time, by when they
 came due; of these in the order of delivery. So priorities are exact among 1000, and the cost is that of as many
@@ -18,7 +17,7 @@ begin
     declare v_other bigint default cast(conv(left(sha2(concat(in_kind, '', '=', ''), 256), 15), 16, 10) as signed);
     declare v_place, v_entry bigint default 0;
     declare v_rows int default 1000;
-    declare v_list, v_found, v_gone longtext character set utf8mb4;
+    declare v_list, v_found, v_gone longtext;
     declare v_name longblob default concat('"', substring_index(in_path, '."', -1)); -- see _queue_look_where
     select json_arrayagg(h.term) into v_list
     from (

@@ -1,4 +1,4 @@
-create procedure _queue_first_of(in in_where longtext character set utf8mb4, out out_path longtext collate exact,
+create procedure _queue_first_of(in in_where longtext, out out_path longtext collate exact,
     out out_text longtext collate exact, out out_number double)
     comment 'The value of a filter that is looked for first: the longest one that stands in no array.
 in_where: the filter, see _queue_where.

@@ -1,6 +1,6 @@
 -- calls: _queue_leaves
 -- changes: queue_term
-create procedure _queue_index(in in_entries longtext character set utf8mb4)
+create procedure _queue_index(in in_entries longtext)
     comment 'Puts messages into the index of filters, those of kinds that have one (filter_index), or anew where they
 are in it.
 in_entries: a JSON array of the messages, just put in or locked. One that has more than 256 terms, or onto which
@@ -10,7 +10,7 @@ begin
     declare v_entry, v_place bigint;
     declare v_kind varchar(100) collate exact;
     declare v_pending boolean;
-    declare v_payload, v_headers, v_leaves, v_more longtext character set utf8mb4;
+    declare v_payload, v_headers, v_leaves, v_more longtext;
     declare c cursor for
         select distinct q.entry from messages(in_entries) q
             straight_join queue_kind k force index (primary) on k.p_kind = q.p_kind

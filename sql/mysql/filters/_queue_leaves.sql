@@ -1,5 +1,4 @@
-create procedure _queue_leaves(in in_document longtext character set utf8mb4, in in_filter boolean,
-    out out_leaves longtext character set utf8mb4)
+create procedure _queue_leaves(in in_document longtext, in in_filter boolean, out out_leaves longtext)
     comment 'The values of a document that objects alone lead to, and those that stand in an array which they lead to.
 in_document: payload, headers or a filter. in_filter: whether it is a filter.
 out_leaves: a JSON array of {p, c}, path and value, such that values that are equal are spelt the same, 1 and 1.0 too.
@@ -7,7 +6,7 @@ An object or an array is a leaf as well, {} or []; of a filter only where it is 
 none itself is left out; in a filter it is a !. Of a name that stands more than once in an object the last counts.
 differs: PostgreSQL has an operator that finds a filter in a document; for its index see _queue_terms.'
 begin
-    declare v_level, v_nodes, v_part longtext character set utf8mb4;
+    declare v_level, v_nodes, v_part longtext;
     declare v_more, v_twice, v_looked boolean default false;
     declare v_begins boolean default json_type(in_document) = 'OBJECT';
     -- see _queue_misfit
@@ -39,8 +38,7 @@ begin
                 concat(coalesce(c.value, 'null'), '') collate exact as v
             from json_table(v_level, '$.*' columns (node for ordinality, p longtext collate exact path '$.p',
                 v longtext collate exact path '$.v', k longtext collate exact path '$.k', names int path '$.n')) n
-                join json_table(json_extract(n.v, if(n.k is null, '$', '$.*')), '$[*]'
-                    columns (place for ordinality, value json path '$')) c
+                join unnest(json_extract(n.v, if(n.k is null, '$', '$.*'))) c (place for ordinality, value json)
             where c.place <= coalesce(n.names, c.place) or not v_looked) v;
         if v_twice then -- of a name that stands more than once in an object the last is left
             /*M!100600 set in_document = regexp_replace(in_document, concat(

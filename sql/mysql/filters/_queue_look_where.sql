@@ -1,7 +1,6 @@
 create procedure _queue_look_where(in in_kind text collate exact, in in_now bigint, in in_many int,
-    in in_path longtext collate exact, in in_text longtext collate exact, in in_number double,
-    inout out_rank int, inout out_place bigint, inout out_entry bigint, out out_entries longtext character set utf8mb4,
-    out out_rows int)
+    in in_path longtext collate exact, in in_text longtext collate exact, in in_number double, inout out_rank int,
+    inout out_place bigint, inout out_entry bigint, out out_entries longtext, out out_rows int)
     comment 'Looks through the ready line, or through the timetable, for messages that a filter may match, without a
 lock. Whether all of the filter matches see _queue_matches.
 in_kind: the kind. in_now: what is scheduled or due later than that is passed over. in_many: how many. in_path, in_text,

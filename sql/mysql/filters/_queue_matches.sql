@@ -1,13 +1,13 @@
 -- calls: _queue_leaves
-create procedure _queue_matches(in in_entry bigint, in in_where longtext character set utf8mb4, out out_matches boolean,
-    out out_payload longtext character set utf8mb4, out out_headers longtext character set utf8mb4)
+create procedure _queue_matches(in in_entry bigint, in in_where longtext, out out_matches boolean,
+    out out_payload longtext, out out_headers longtext)
     comment 'Whether a filter matches a message.
 in_entry: the message. in_where: the filter, see _queue_where.
 out_matches: whether it does. out_payload, out_headers: what was looked at, so that a caller who then locks the message
 sees whether that has changed.
 differs: on PostgreSQL it is an operator.'
 begin
-    declare v_document, v_next, v_leaves longtext character set utf8mb4;
+    declare v_document, v_next, v_leaves longtext;
     declare v_lacks int;
     declare continue handler for not found begin end;
     set out_matches = false, out_payload = null, out_headers = null;

@@ -10,7 +10,7 @@ begin
     declare v_low bigint default @pyqueue_terms;
     declare v_high, v_rows, v_gone_rows bigint;
     declare v_left bigint default in_max;
-    declare v_gone longtext character set utf8mb4;
+    declare v_gone longtext;
     declare v_round int default 0;
     set out_pruned = 0;
     if v_low is null then -- many that come new needn't all look at the same

@@ -1,8 +1,8 @@
 -- calls: _queue_matches
 -- changes: delayed_queue
-create procedure _queue_take_candidates(in in_kind text collate exact, in in_entries longtext character set utf8mb4,
-    in in_max int, in in_now bigint, in in_most int, in in_where longtext character set utf8mb4,
-    inout out_entries longtext character set utf8mb4, inout out_number int, inout out_expired int, inout out_ends int)
+create procedure _queue_take_candidates(in in_kind text collate exact, in in_entries longtext, in in_max int,
+    in in_now bigint, in in_most int, in in_where longtext, inout out_entries longtext, inout out_number int,
+    inout out_expired int, inout out_ends int)
     comment 'Takes those of some messages that a filter matches, in their order, until there are enough: looks, locks,
 and sees that nothing has changed.
 in_entries: the messages, a JSON array; NULL for none. in_where: the filter, see _queue_where. The other parameters are
@@ -13,7 +13,7 @@ differs: on PostgreSQL a statement locks just what a filter matches; InnoDB lock
 begin
     declare v_entry, v_found, v_due bigint;
     declare v_matches, v_held, v_ends boolean default false;
-    declare v_payload, v_headers longtext character set utf8mb4;
+    declare v_payload, v_headers longtext;
     declare c cursor for
         select j.entry from unnest(coalesce(in_entries, '[]')) j (place for ordinality, entry bigint) order by j.place;
     declare continue handler for not found begin end;

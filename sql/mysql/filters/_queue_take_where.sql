@@ -1,7 +1,6 @@
 -- calls: _queue_find_terms, _queue_first_of, _queue_look_where, _queue_take_candidates
 create procedure _queue_take_where(in in_kind text collate exact, in in_max int, in in_now bigint, in in_most int,
-    in in_where longtext character set utf8mb4, out out_entries longtext character set utf8mb4, out out_number int,
-    out out_expired int, out out_ends int)
+    in in_where longtext, out out_entries longtext, out out_number int, out out_expired int, out out_ends int)
     comment 'The next messages of a kind that a filter matches, in the order of delivery, locked: what _queue_take does
 for calls without one. It neither uses nor changes the cursor of the session.
 in_kind: the kind. in_max: how many. in_now: the time of the call. in_most: how many deliveries a message of the kind
@@ -19,7 +18,7 @@ begin
     declare v_rank int;
     declare v_place, v_entry bigint default 0;
     declare v_rows, v_many int;
-    declare v_list, v_due longtext character set utf8mb4;
+    declare v_list, v_due longtext;
     declare v_filter boolean default false;
     declare v_one, v_two, v_three int default 0;
     declare continue handler for not found begin end;
@@ -40,8 +39,7 @@ begin
             if v_rows > 0 then
                 select json_arrayagg(c.entry) into v_list
                 from (
-                    select q.entry from messages(v_list) q
-                    order by q.priority desc, q.due_at, q.entry limit 1000) c;
+                    select q.entry from messages(v_list) q order by q.priority desc, q.due_at, q.entry limit 1000) c;
                 call _queue_take_candidates(in_kind, v_list, in_max, in_now, in_most, in_where, v_due, v_one, v_two,
                     v_three);
             end if;

@@ -1,6 +1,5 @@
 -- calls: _queue_fail, _queue_leaves
-create procedure _queue_where(in in_options longtext character set utf8mb4,
-    out out_where longtext character set utf8mb4)
+create procedure _queue_where(in in_options longtext, out out_where longtext)
     comment 'The option where of queue_reserve, queue_pop and queue_peek: what payload or headers of a message must
 contain.
 in_options: the options.
@@ -13,7 +12,7 @@ the filter has outside of one.
 differs: out_where is the leaves of the filter, see _queue_leaves. Numbers that aren''t integers of 64 bits are compared
 as doubles.'
 begin
-    declare v_where longtext character set utf8mb4 default json_extract(in_options, '$.where');
+    declare v_where longtext default in_options -> 'where';
     declare v_deep int;
     set out_where = null;
     if json_type(v_where) <> 'OBJECT' then

@@ -46,7 +46,7 @@ begin
                 from unnest(v_notes) j (writer bigint, id bigint) straight_join queue_group_due d force index (primary)
                     on d.group_name = v_group and d.writer = j.writer and d.id = j.id
                 where @pyqueue_own or v_there = 0 or v_finished_at is not null or d.writer <> connection_id()
-                limit 1000000000 for update /*!80000 of d */ skip locked) l;
+                limit 1000000000 for update of d skip locked) l;
             delete d from unnest(coalesce(v_notes, '[]')) j (writer bigint)
                 straight_join queue_group_due d force index (primary) on d.group_name = v_group and d.writer = j.writer;
             set out_looked = out_looked + coalesce(json_length(v_notes), 0), v_rounds = v_rounds + 1;

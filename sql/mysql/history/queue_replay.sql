@@ -1,7 +1,7 @@
 -- calls: _queue_check_name, _queue_check_options, _queue_check_roles, _queue_epoch, _queue_fail, _queue_index,
 --     _queue_instant, _queue_integer, _queue_log_entries, _queue_text, queue_now
 -- changes: delayed_queue
-create procedure queue_replay(in in_kind text collate exact, in in_filter longtext character set utf8mb4)
+create procedure queue_replay(in in_kind text collate exact, in in_filter longtext)
     comment 'Puts what a kind keeps in queue_history back, as new entries with attempts 0 that are ready now, in the
 order in which they had ended.
 in_kind: the kind whose history it is.
@@ -23,7 +23,7 @@ begin
     begin atomic
         declare v_shift, v_now, v_from, v_to, v_limit bigint;
         declare v_outcome, v_key, v_to_kind text collate exact;
-        declare v_list longtext character set utf8mb4;
+        declare v_list longtext;
         declare v_draining, v_filter, v_logs boolean;
         declare continue handler for not found begin end;
         set v_went = null, v_looked = null;
@@ -73,8 +73,7 @@ begin
             scheduled_at_initially, created_at, ready_rank, ready_at)
         select j.entry, v_to_kind, h.p_key, h.payload, h.payload_bytes, h.headers, h.priority, v_now, v_now, v_now,
             -h.priority, v_now
-        from json_table(v_list, '$[*]'
-            columns (entry bigint path '$[0]', finished_at bigint path '$[1]', old bigint path '$[2]')) j
+        from unnest(v_list) j (entry bigint, finished_at bigint, old bigint)
             straight_join queue_history h force index (primary)
                 on h.p_kind = in_kind and h.finished_at = j.finished_at and h.entry = j.old
             left join delayed_queue q force index (delayed_queue_key) on q.p_kind = v_to_kind and q.p_key = h.p_key

@@ -1,6 +1,6 @@
 -- calls: _queue_admitted, _queue_lease_tokens, _queue_slots
-create procedure _queue_admit(in in_kind text collate exact, in in_most int, in in_rate decimal(30,6),
-    in in_now bigint, inout out_max int, out out_slots longtext character set ascii, out out_tokens bigint)
+create procedure _queue_admit(in in_kind text collate exact, in in_most int, in in_rate decimal(30,6), in in_now bigint,
+    inout out_max int, out out_slots longtext character set ascii, out out_tokens bigint)
     comment 'For how many messages of a kind with max_reserved or rate_per_second there are slots and tokens.
 in_kind: the kind. in_most, in_rate: its max_reserved and its rate_per_second, NULL: without. in_now: the time of the
 call. out_max: how many are wanted; answers how many may be taken. out_slots: the slots for them. out_tokens: how many
@@ -11,7 +11,7 @@ differs: on PostgreSQL the tokens are a part of it there, and a session keeps so
 any number of them.'
 begin
     declare v_path longtext character set ascii default concat('$.k', hex(concat(database(), '.', in_kind)));
-    declare v_place longtext character set utf8mb4 default json_extract(@pyqueue_slots, v_path);
+    declare v_place longtext default json_extract(@pyqueue_slots, v_path);
     declare v_first int default if(v_place regexp '^[0-9]{1,9}$', v_place, 0);
     set out_tokens = 0;
     if in_rate is not null then

@@ -1,7 +1,7 @@
 -- calls: _queue_lease_tokens
 -- changes: queue_slot
 create procedure _queue_admitted(in in_kind text collate exact, in in_rate decimal(30,6), in in_number int,
-    in in_tokens bigint, in in_slots longtext character set ascii, in in_entries longtext character set utf8mb4,
+    in in_tokens bigint, in in_slots longtext character set ascii, in in_entries longtext,
     in in_seed varchar(64) character set ascii, in in_now bigint)
     comment 'Gives back the tokens that were not used, and puts the deliveries in their slots.
 in_kind: the kind. in_rate: its rate_per_second. in_number: how many messages were delivered; NULL: none. in_tokens,
@@ -25,7 +25,7 @@ begin
             select max(u.slot) as slot, max(u.entry) as entry -- a join of the two arrays would compare each with each
             from (
                 select j.place, j.slot, null as entry
-                from json_table(in_slots, '$[*]' columns (place for ordinality, slot int path '$')) j
+                from unnest(in_slots) j (place for ordinality, slot int)
                 union all
                 select e.place, null, e.entry
                 from unnest(in_entries) e (place for ordinality, entry bigint)) u

@@ -1,6 +1,6 @@
 -- calls: _queue_integer, _queue_number, queue_now
 -- changes: delayed_queue, queue_bucket, queue_kind, queue_slot
-create procedure _queue_define_limits(in in_kind text collate exact, in in_options longtext character set utf8mb4)
+create procedure _queue_define_limits(in in_kind text collate exact, in in_options longtext)
     comment 'Sets max_reserved and rate_per_second of a kind, with the slots and the tokens that they need. What is
 held when the first limit is set counts; what goes above a limit that is lowered keeps its slot until its hold ends. A
 rate begins with one token.
@@ -16,7 +16,7 @@ begin
     call _queue_integer(in_options, 'max_reserved', 1, 10000, v_most);
     call _queue_number(in_options, 'rate_per_second', 0.001, 1000000, v_rate);
     select max(k.max_reserved), max(k.rate_per_second) into v_old, v_before from queue_kind k where k.p_kind = in_kind;
-    if json_contains_path(in_options, 'one', '$.max_reserved') and not v_most <=> v_old then
+    if in_options ? 'max_reserved' and not v_most <=> v_old then
         if v_most is null then
             delete s from queue_slot s where s.p_kind = in_kind;
         else
@@ -32,18 +32,18 @@ begin
             end if;
             insert into queue_slot (p_kind, slot)
             select in_kind, n.slot
-            from json_table(concat('[0', repeat(',0', v_most - 1), ']'), '$[*]' columns (slot for ordinality)) n
+            from unnest(concat('[0', repeat(',0', v_most - 1), ']')) n (slot for ordinality)
             where (select s.slot from queue_slot s where s.p_kind = in_kind and s.slot = n.slot) is null;
         end if;
         update queue_kind k set k.max_reserved = v_most where k.p_kind = in_kind;
     end if;
-    if json_contains_path(in_options, 'one', '$.rate_per_second') and not v_rate <=> v_before then
+    if in_options ? 'rate_per_second' and not v_rate <=> v_before then
         delete b from queue_bucket b where b.p_kind = in_kind;
         if v_rate is not null then
             set v_parts = least(greatest(floor(v_rate), 1), 16);
             insert into queue_bucket (p_kind, part, spent_at)
             select in_kind, n.place - 1, v_now * 1000 - round(1000000000 / v_rate * (v_parts - n.place + 1))
-            from json_table(concat('[0', repeat(',0', v_parts - 1), ']'), '$[*]' columns (place for ordinality)) n;
+            from unnest(concat('[0', repeat(',0', v_parts - 1), ']')) n (place for ordinality);
         end if;
         update queue_kind k set k.rate_per_second = v_rate where k.p_kind = in_kind;
     end if;

@@ -50,12 +50,12 @@ begin
         set in_most = coalesce(v_most, in_most);
         select count(*) into v_all from queue_slot s where s.p_kind = in_kind; -- what others have locked counts
         set v_all = greatest(least(in_most - v_all + json_length(out_slots), in_max), 0);
-        delete s from json_table(out_slots, '$[*]' columns (slot int path '$')) f
+        delete s from unnest(out_slots) f (slot int)
             straight_join queue_slot s force index (primary) on s.p_kind = in_kind and s.slot = f.slot
         where f.slot > v_most;
         select coalesce(json_arrayagg(d.slot), '[]') into out_slots
         from (
-            select f.slot from json_table(out_slots, '$[*]' columns (slot int path '$')) f
+            select f.slot from unnest(out_slots) f (slot int)
             where f.slot <= in_most order by f.slot limit v_all) d;
     end if;
 end;

@@ -10,20 +10,20 @@ Locks: the slots, then messages whose hold has expired, in the order of their en
 as taken.
 differs: here it locks the slots, and answers no numbers.'
 begin
-    declare v_locked longtext character set utf8mb4;
+    declare v_locked longtext;
     declare v_expired longtext character set ascii;
     declare v_number int;
     select json_arrayagg(json_array(d.slot, d.entry, d.secret)) into v_locked
     from (
         select s.slot, s.entry, lower(hex(s.secret)) as secret
-        from json_table(in_slots, '$[*]' columns (slot int path '$')) j
+        from unnest(in_slots) j (slot int)
             straight_join queue_slot s force index (primary) on s.p_kind = in_kind and s.slot = j.slot
-        order by s.slot for update /*!80000 of s */ skip locked) d;
+        order by s.slot for update of s skip locked) d;
     set v_locked = coalesce(v_locked, '[]');
     -- without a lock first: it would be taken on what others hold
     select count(*) into v_number
     from json_table(v_locked, '$[*]'
-        columns (entry bigint path '$[1]', secret char(32) character set utf8mb4 path '$[2]')) r
+        columns (entry bigint path '$[1]', secret char(32) path '$[2]')) r
         straight_join delayed_queue q force index (primary) on q.entry = r.entry and q.secret = unhex(r.secret)
     where q.scheduled_at <= in_now and q.reserved_by is not null;
     if v_number > 0 then
@@ -31,15 +31,14 @@ begin
         from (
             select q.entry
             from json_table(v_locked, '$[*]'
-                columns (entry bigint path '$[1]', secret char(32) character set utf8mb4 path '$[2]')) r
+                columns (entry bigint path '$[1]', secret char(32) path '$[2]')) r
                 straight_join delayed_queue q force index (primary) on q.entry = r.entry and q.secret = unhex(r.secret)
             where q.scheduled_at <= in_now and q.reserved_by is not null
-            order by q.entry for update /*!80000 of q */ skip locked) d;
+            order by q.entry for update of q skip locked) d;
         update messages(v_expired) q set q.reserved_by = null;
     end if;
     select json_arrayagg(r.slot) into out_slots
-    from json_table(v_locked, '$[*]'
-        columns (slot int path '$[0]', entry bigint path '$[1]', secret char(32) character set utf8mb4 path '$[2]')) r
+    from unnest(v_locked) r (slot int, entry bigint, secret char(32))
     where r.entry is null
         or (select s.slot from queue_slot s
             where s.p_kind = in_kind and s.slot = r.slot and s.entry = r.entry and s.secret = unhex(r.secret))

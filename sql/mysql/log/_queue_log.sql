@@ -1,7 +1,7 @@
 -- calls: _queue_log_open
 -- changes: queue_log
-create procedure _queue_log(in in_entry bigint, in in_event varchar(10) character set utf8mb4,
-    in in_to_kind text collate exact, in in_topic text collate exact, in in_copy_of bigint, in in_now bigint)
+create procedure _queue_log(in in_entry bigint, in in_event varchar(10), in in_to_kind text collate exact,
+    in in_topic text collate exact, in in_copy_of bigint, in in_now bigint)
     comment 'Appends an event of a message to the log. Its kind has log_seconds.
 in_entry: the message, which is there. in_event: pushed, replaced; or acked, popped, moved, dead, removed, which have no
 payload. in_to_kind: where it went, NULL: nowhere. in_topic: of what was published, else NULL. in_copy_of: the position

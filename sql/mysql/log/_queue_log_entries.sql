@@ -1,6 +1,5 @@
 -- calls: _queue_log
-create procedure _queue_log_entries(in in_list longtext character set utf8mb4, in in_topic text collate exact,
-    in in_now bigint)
+create procedure _queue_log_entries(in in_list longtext, in in_topic text collate exact, in in_now bigint)
     comment 'Appends messages that came in to the log, where their kinds have log_seconds.
 in_list: a JSON array of arrays, in their order: an entry, and its event: pushed, replaced, or null for none; entries
 that aren''t there are left out. in_topic: what was published: the first of them stands under it, the others are its
@@ -9,12 +8,11 @@ Locks: as _queue_log_open.
 differs: on PostgreSQL it is _queue_log.'
 begin
     declare v_entry, v_first bigint;
-    declare v_event varchar(10) character set utf8mb4;
+    declare v_event varchar(10);
     declare v_kind varchar(100) collate exact;
     declare c cursor for
         select q.p_kind, q.entry, j.event
-        from json_table(in_list, '$[*]' columns (place for ordinality, entry bigint path '$[0]',
-            event varchar(10) character set utf8mb4 path '$[1]')) j
+        from unnest(in_list) j (place for ordinality, entry bigint, event varchar(10))
             straight_join delayed_queue q force index (primary) on q.entry = j.entry
             straight_join queue_kind k on k.p_kind = q.p_kind and k.log_seconds > 0
         where j.event is not null

@@ -11,7 +11,7 @@ those who come later. The result is noted, once a second at the most, and older 
 snapshot makes notes.'
 begin
     declare v_last, v_floor, v_id, v_newest, v_locked, v_found, v_noted, v_noted_at bigint;
-    declare v_old longtext character set utf8mb4;
+    declare v_old longtext;
     declare v_tries int default 0;
     declare c cursor for select e.floor, e.id from queue_log_epoch e order by e.floor, e.id;
     declare continue handler for not found begin end;
@@ -45,8 +45,7 @@ begin
         from (select n.position, n.id from queue_log_known n order by n.position limit 100 for update skip locked) o;
         insert into queue_log_known (position, id, noted_at)
             values (out_horizon, uuid_short() & 9223372036854775807, in_now);
-        delete n from json_table(coalesce(v_old, '[]'), '$[*]'
-            columns (position bigint path '$[0]', id bigint path '$[1]')) j
+        delete n from unnest(coalesce(v_old, '[]')) j (position bigint, id bigint)
             straight_join queue_log_known n force index (primary) on n.position = j.position and n.id = j.id;
     end if;
 end;

@@ -1,7 +1,7 @@
 -- calls: _queue_log_horizon, _queue_read
 create procedure _queue_log_known(in in_own boolean, in in_now bigint, in in_name text collate exact,
-    in in_matcher text collate exact, in in_events text collate exact, in in_place bigint,
-    in in_max int, in in_last bigint, out out_known bigint)
+    in in_matcher text collate exact, in in_events text collate exact, in in_place bigint, in in_max int,
+    in in_last bigint, out out_known bigint)
     comment 'Up to which position the log is complete in the eyes of the caller''s transaction. In a call that is its
 own transaction that is the horizon. A snapshot that is kept may be older than the end of a transaction that isn''t open
 any more; so there it is what was known before it was taken, and what follows without a gap.

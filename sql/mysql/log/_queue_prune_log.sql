@@ -10,7 +10,7 @@ differs: the result is out_pruned.'
 begin
     declare v_seconds decimal(20,6) default 0;
     declare v_since, v_oldest bigint;
-    declare v_found, v_kept longtext character set utf8mb4;
+    declare v_found, v_kept longtext;
     declare continue handler for not found begin end;
     select k.log_seconds into v_seconds from queue_kind k where k.p_kind = in_kind;
     set v_since = if(v_seconds = 0, 9223372036854775807, in_now - v_seconds * 1000000), out_pruned = 0;
@@ -25,14 +25,14 @@ begin
                 select n.position from queue_log n force index (queue_log_kind) where n.p_kind = in_kind
                 order by n.position limit in_max) j
                 straight_join queue_log l force index (primary) on l.position = j.position
-            where l.created_at <= v_since for update /*!80000 of l */ skip locked) o;
+            where l.created_at <= v_since for update of l skip locked) o;
     end if;
     if v_found is not null then
         select json_arrayagg(json_array(o.position, o.p_kind, o.entry)) into v_kept
         from (
             select l.position, c.p_kind, c.entry,
                 row_number() over (partition by l.position order by c.position) as place
-            from json_table(v_found, '$[*]' columns (position bigint path '$')) j
+            from unnest(v_found) j (position bigint)
                 straight_join queue_log l force index (primary) on l.position = j.position
                 straight_join queue_log c force index (queue_log_topic)
                     on c.topic = l.topic and c.copy_of = l.position and c.p_kind <> in_kind) o
@@ -43,18 +43,16 @@ begin
             from json_table(v_kept, '$[*]' columns (position bigint path '$[0]')) j
                 straight_join queue_log l force index (primary) on l.position = j.position
             group by l.event;
-            update json_table(v_kept, '$[*]'
-                columns (position bigint path '$[0]', p_kind varchar(100) collate exact path '$[1]',
-                    entry bigint path '$[2]')) j
+            update unnest(v_kept) j (position bigint, p_kind varchar(100) collate exact, entry bigint)
                 straight_join queue_log l force index (primary) on l.position = j.position
             set l.p_kind = j.p_kind, l.entry = j.entry, l.topic_only = true;
         end if;
         insert into queue_log_gone (p_kind, name, event, position)
         select l.p_kind, coalesce(l.name, ''), l.event, max(l.position)
-        from json_table(v_found, '$[*]' columns (position bigint path '$')) j
+        from unnest(v_found) j (position bigint)
             straight_join queue_log l force index (primary) on l.position = j.position and l.p_kind = in_kind
         group by l.p_kind, coalesce(l.name, ''), l.event;
-        delete l from json_table(v_found, '$[*]' columns (position bigint path '$')) j
+        delete l from unnest(v_found) j (position bigint)
             straight_join queue_log l force index (primary) on l.position = j.position and l.p_kind = in_kind;
         delete g from queue_log_gone g force index (primary)
         where g.p_kind = in_kind and (

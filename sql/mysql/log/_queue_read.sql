@@ -1,6 +1,6 @@
 create procedure _queue_read(in in_name text collate exact, in in_matcher text collate exact,
-    in in_events text collate exact, in in_place bigint, in in_max int, in in_until bigint,
-    out out_rows bigint, out out_last bigint)
+    in in_events text collate exact, in in_place bigint, in in_max int, in in_until bigint, out out_rows bigint,
+    out out_last bigint)
     comment 'How far a reader reads next.
 in_name, in_matcher, in_events, in_place: the reader. in_max: how many rows. in_until: the last position.
 Result: how many rows of the log that are, and the last of them.

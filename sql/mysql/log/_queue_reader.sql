@@ -2,7 +2,7 @@
 --     _queue_log_horizon, _queue_log_known, _queue_log_missed, _queue_matcher, _queue_text
 -- changes: queue_reader
 create procedure _queue_reader(in in_own boolean, in in_now bigint, in in_name text collate exact,
-    in in_reader text collate exact, in in_options longtext character set utf8mb4, out out_matcher text collate exact,
+    in in_reader text collate exact, in in_options longtext, out out_matcher text collate exact,
     out out_events text collate exact, out out_place bigint)
     comment 'The reader that queue_read was called for, made where it is new.
 in_own: see _queue_begin. in_now: the time of the call. in_name, in_reader, in_options, and the errors: those of
@@ -13,8 +13,8 @@ differs: the result is out_matcher, out_events and out_place. In the caller''s t
 begin
     declare v_from, v_events, v_name text collate exact;
     declare v_last bigint;
-    declare v_kinds, v_wanted, v_bad longtext character set utf8mb4;
-    declare v_ended varchar(10) character set utf8mb4;
+    declare v_kinds, v_wanted, v_bad longtext;
+    declare v_ended varchar(10);
     declare v_unknown boolean;
     declare v_pattern boolean default in_name regexp '(^|[.])[*#]([.]|$)';
     declare continue handler for not found begin end;
@@ -32,7 +32,7 @@ begin
     if v_from not in ('oldest', 'now') then
         call _queue_fail('PQ002', 'from', v_from, 'must be oldest or now');
     end if;
-    set v_wanted = json_extract(in_options, '$.events');
+    set v_wanted = in_options -> 'events';
     if coalesce(json_type(v_wanted), 'NULL') <> 'NULL' then
         if json_type(v_wanted) <> 'ARRAY' or json_length(v_wanted) = 0 then
             call _queue_fail('PQ002', 'events', json_unquote(v_wanted), 'must be an array of events');

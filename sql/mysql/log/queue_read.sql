@@ -1,7 +1,7 @@
 -- calls: _queue_check_count, _queue_fail, _queue_log_known, _queue_log_missed, _queue_read, _queue_reader, queue_now
 -- changes: queue_reader
 create procedure queue_read(in in_name text collate exact, in in_reader text collate exact, in in_max_messages int,
-    in in_options longtext character set utf8mb4)
+    in in_options longtext)
     comment 'Reads the log of the kinds that have log_seconds (see queue_define) from where a reader left off. Any
 number of readers each read all of it. They take nothing from a consumer or from one another. The next read begins at
 the same place until queue_read_ack.

@@ -1,6 +1,5 @@
-create procedure _queue_add_error(in in_errors longtext character set utf8mb4, in in_now bigint, in in_attempt int,
-    in in_by text character set utf8mb4, in in_error longtext character set utf8mb4,
-    out out_errors longtext character set utf8mb4)
+create procedure _queue_add_error(in in_errors longtext, in in_now bigint, in in_attempt int, in in_by text,
+    in in_error longtext, out out_errors longtext)
     comment 'Adds an error to the errors of a message.
 in_errors: those so far. in_now: the time of the call. in_attempt, in_by: the delivery and the worker. in_error: the
 text, cut at 10000 characters; NULL for none.

@@ -1,6 +1,5 @@
 -- calls: _queue_begin, _queue_check_name, _queue_check_roles, _queue_commit, _queue_undo, queue_now
-create procedure queue_get(in in_kind text collate exact,
-    in in_key text collate exact)
+create procedure queue_get(in in_kind text collate exact, in in_key text collate exact)
     comment 'Looks at one message and changes nothing.
 in_kind: the kind. in_key: the key.
 Result: the columns, times in microseconds; state: scheduled, ready, reserved, expired, waiting (in line for something

@@ -1,7 +1,6 @@
 -- calls: _queue_begin, _queue_check_count, _queue_check_name, _queue_check_options, _queue_check_roles,
 --     _queue_commit, _queue_first_of, _queue_look_where, _queue_matches, _queue_undo, _queue_where, queue_now
-create procedure queue_peek(in in_kind text collate exact,
-    in in_max_messages int, in in_options longtext character set utf8mb4)
+create procedure queue_peek(in in_kind text collate exact, in in_max_messages int, in in_options longtext)
     comment 'Looks at messages of a kind and changes nothing.
 in_kind: the kind.
 in_max_messages: how many at the most, 1 to 10000; NULL: 1.
@@ -17,7 +16,7 @@ differs: with where, what waits in lines isn''t shown.'
 begin
     declare v_own boolean;
     declare v_now bigint;
-    declare v_where, v_entries, v_list, v_payload, v_headers longtext character set utf8mb4;
+    declare v_where, v_entries, v_list, v_payload, v_headers longtext;
     declare v_most int default coalesce(in_max_messages, 1);
     declare v_path, v_text longtext collate exact;
     declare v_number double;
@@ -67,8 +66,7 @@ begin
         (select e.entry, if(e.ready_rank is not null or e.scheduled_at <= v_now, 1, 2) as part,
                 if(e.ready_rank is not null or e.scheduled_at <= v_now, -e.priority, null) as turn,
                 coalesce(e.ready_at, e.due_at) as place
-            from json_table(v_entries, '$[*]' columns (entry bigint path '$')) j
-                straight_join delayed_queue e force index (primary) on e.entry = j.entry)
+            from messages(v_entries) e)
         union all
         (select l.entry, 1 as part, l.ready_rank as turn, l.ready_at as place
             from delayed_queue l force index (delayed_queue_ready)

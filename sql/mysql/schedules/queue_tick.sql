@@ -26,7 +26,7 @@ begin
                     and (select k.p_kind from queue_kind k where k.p_kind = n.p_kind and k.draining) is null
                 order by n.next_at limit 100) d
                 straight_join queue_recurring r force index (primary) on r.name = d.name
-            where not r.paused and r.next_at <= v_now order by r.p_kind, r.name for update /*!80000 of r */ skip locked;
+            where not r.paused and r.next_at <= v_now order by r.p_kind, r.name for update of r skip locked;
         call queue_now(v_now);
         set v_left = 1000, v_ticked = 0;
         schedules: for each c into v_name do

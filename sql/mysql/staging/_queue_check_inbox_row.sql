@@ -1,8 +1,7 @@
 -- calls: _queue_check_json, _queue_check_payload, _queue_fail
-create procedure _queue_check_inbox_row(in in_payload longtext character set utf8mb4,
-    in in_payload_bytes longblob, in in_headers longtext character set utf8mb4, in in_priority int,
-    in in_delay_seconds decimal(30,6), in in_scheduled_at bigint, in in_attempts int, in in_max_attempts int,
-    out out_options longtext character set utf8mb4)
+create procedure _queue_check_inbox_row(in in_payload longtext, in in_payload_bytes longblob, in in_headers longtext,
+    in in_priority int, in in_delay_seconds decimal(30,6), in in_scheduled_at bigint, in in_attempts int,
+    in in_max_attempts int, out out_options longtext)
     comment 'One row of the inbox, checked.
 in_payload, in_payload_bytes: its payload, as one or the other. The other parameters are its other columns.
 Result: its options.

@@ -13,15 +13,14 @@ begin
     declare v_kind varchar(100) collate exact;
     declare v_key varchar(200) collate exact;
     declare v_new_key text collate exact;
-    declare v_ids, v_payload, v_headers, v_options longtext character set utf8mb4;
+    declare v_ids, v_payload, v_headers, v_options longtext;
     declare v_bytes longblob;
     declare v_priority, v_attempts, v_max_attempts, v_guarded int;
     declare v_delay decimal(30,6);
-    declare v_error text character set utf8mb4;
-    declare v_outcome varchar(10) character set utf8mb4;
+    declare v_error text;
+    declare v_outcome varchar(10);
     declare c cursor for
-        select i.id from json_table(v_ids, '$[*]' columns (id bigint path '$')) j
-            straight_join queue_inbox i force index (primary) on i.id = j.id
+        select i.id from unnest(v_ids) j (id bigint) straight_join queue_inbox i force index (primary) on i.id = j.id
         where not i.taken order by i.id;
     select min(i.id) into v_first from queue_inbox i;
     if v_first is not null then
@@ -68,7 +67,6 @@ begin
                 end if;
             end if;
         end each;
-        delete i from json_table(v_ids, '$[*]' columns (id bigint path '$')) j
-            straight_join queue_inbox i force index (primary) on i.id = j.id;
+        delete i from unnest(v_ids) j (id bigint) straight_join queue_inbox i force index (primary) on i.id = j.id;
     end if;
 end;

@@ -19,7 +19,7 @@ begin
             select n.part from queue_stage_part n force index (queue_stage_part_begun)
             where n.begun_at <= in_now - 86400000000 order by n.begun_at limit 100) j
             straight_join queue_stage_part p force index (primary) on p.part = j.part
-        limit 1 for update /*!80000 of p */ skip locked;
+        limit 1 for update of p skip locked;
         while v_part is null and v_query is not null do -- query by query: one may have many parts
             select p.part into v_part
             from (
@@ -27,7 +27,7 @@ begin
                 where n.query = v_query and n.batch <= (select d.batch from queue_stage_done d where d.query = v_query)
                 order by n.batch limit 100) j
                 straight_join queue_stage_part p force index (primary) on p.part = j.part
-            limit 1 for update /*!80000 of p */ skip locked;
+            limit 1 for update of p skip locked;
             if v_part is null then
                 select min(n.query) into v_query from queue_stage_part n where n.query > v_query;
             end if;

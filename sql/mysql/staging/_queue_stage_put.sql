@@ -1,9 +1,7 @@
 -- calls: _queue_check_json, _queue_epoch, _queue_fail, _queue_integer, _queue_stage_put_each, _queue_text, queue_now
 -- changes: delayed_queue, queue_stage, queue_stage_part, queue_write
-create procedure _queue_stage_put(in in_parts longtext character set utf8mb4,
-    in in_query text collate exact, in in_batch bigint,
-    in in_options longtext character set utf8mb4, out out_messages bigint, out out_pushed bigint,
-    out out_differing bigint)
+create procedure _queue_stage_put(in in_parts longtext, in in_query text collate exact, in in_batch bigint,
+    in in_options longtext, out out_messages bigint, out out_pushed bigint, out out_differing bigint)
     comment 'Pushes what is staged, takes it out of the stage, and notes what came of it where the write has a name.
 in_parts: a JSON array of {part, messages}: each what queue_stage_begin answered, and how many messages were staged
 under it.
@@ -16,7 +14,7 @@ differs: messages of one time are delivered in the order of their keys.'
 begin
     declare v_now, v_expected, v_shift, v_first, v_refused bigint;
     declare v_job text collate exact;
-    declare v_bad longtext character set utf8mb4;
+    declare v_bad longtext;
     declare v_found, v_special int;
     declare v_counted boolean;
     call _queue_check_json(coalesce(in_parts, 'null'), 'PQ003', 'parts');
@@ -27,15 +25,15 @@ begin
         select p.messages, if(p.part regexp '^[0-9]{1,18}$|^[0-8][0-9]{18}$'
             and p.messages regexp '^[0-9]{1,18}$', null, p.one) as one
         from json_table(in_parts, '$[*]'
-            columns (one json path '$', part varchar(40) character set utf8mb4 path '$.part',
-            messages varchar(40) character set utf8mb4 path '$.messages')) p) j;
+            columns (one json path '$', part varchar(40) path '$.part',
+            messages varchar(40) path '$.messages')) p) j;
     if v_bad is not null then
         call _queue_fail('PQ001', 'parts', v_bad, 'must have a part of queue_stage_begin and a number of messages');
     end if;
     select count(distinct l.part) into v_found from (
         select p.part from json_table(in_parts, '$[*]' columns (part bigint path '$.part')) j
             straight_join queue_stage_part p force index (primary) on p.part = j.part
-        order by j.part limit 1000000000 for update /*!80000 of p */) l;
+        order by j.part limit 1000000000 for update of p) l;
     if v_found <> json_length(in_parts) then
         call _queue_fail('PQ004', 'parts', in_parts, 'must be staged, and published once');
     end if;

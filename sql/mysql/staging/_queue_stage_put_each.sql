@@ -1,5 +1,5 @@
 -- calls: _queue_check_inbox_row, _queue_push
-create procedure _queue_stage_put_each(in in_parts longtext character set utf8mb4, out out_pushed bigint)
+create procedure _queue_stage_put_each(in in_parts longtext, out out_pushed bigint)
     comment 'Pushes what is staged message by message, in the order of the keys: where one of them has no key, is wrong,
 or is of a kind with a shape or a memory of keys; and where its JSON takes more than a glance.
 in_parts: those of queue_stage_publish, locked. out_pushed: how many became messages.
@@ -9,12 +9,12 @@ differs: on PostgreSQL the trigger of queue_inbox does it.'
 begin
     declare v_id, v_at bigint;
     declare v_kind, v_key, v_new_key text collate exact;
-    declare v_payload, v_headers, v_options longtext character set utf8mb4;
+    declare v_payload, v_headers, v_options longtext;
     declare v_bytes longblob;
     declare v_priority, v_attempts, v_max_attempts, v_number int;
     declare v_delay decimal(30,6);
-    declare v_error varchar(128) character set utf8mb4;
-    declare v_outcome varchar(10) character set utf8mb4;
+    declare v_error varchar(128);
+    declare v_outcome varchar(10);
     declare c cursor for
         select s.id from json_table(in_parts, '$[*]' columns (part bigint path '$.part')) j
             straight_join queue_stage s force index (queue_stage_of_part) on s.part = j.part

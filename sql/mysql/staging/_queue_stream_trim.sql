@@ -10,7 +10,7 @@ differs: the result is a parameter, out_lost.'
 begin
     declare v_source varchar(230) collate exact;
     declare v_part int;
-    declare v_old, v_receipts longtext character set utf8mb4;
+    declare v_old, v_receipts longtext;
     declare c cursor for
         select p.source, p.part, p.receipts from queue_stream_part p where p.source = in_source
         union all
@@ -20,8 +20,7 @@ begin
         select coalesce(json_arrayagg(s.receipt), '[]') into v_receipts
         from (
             select r.receipt
-            from json_table(v_old, '$[*]'
-                columns (place for ordinality, receipt varchar(60) character set utf8mb4 path '$')) r
+            from unnest(v_old) r (place for ordinality, receipt varchar(60))
                 straight_join delayed_queue q force index (primary)
                     on q.entry = cast(left(r.receipt, char_length(r.receipt) - 33) as signed)
                         and q.secret = unhex(right(r.receipt, 32))

@@ -4,10 +4,10 @@
 -- differs: PostgreSQL has a statement trigger, which can name the number of a wrong row; here its key does.
 create trigger queue_inbox before insert on queue_inbox for each row
 begin
-    declare v_error varchar(128) character set utf8mb4;
-    declare v_outcome varchar(10) character set utf8mb4;
+    declare v_error varchar(128);
+    declare v_outcome varchar(10);
     declare v_key text collate exact;
-    declare v_options longtext character set utf8mb4;
+    declare v_options longtext;
     declare v_now, v_due, v_entry, v_special bigint;
     declare v_number int;
     declare exit handler for sqlstate 'PQ001', sqlstate 'PQ002', sqlstate 'PQ003' begin

@@ -1,7 +1,7 @@
 -- calls: _queue_check_name, _queue_check_options, _queue_integer, _queue_stage_prune, _queue_stage_remove,
 --     _queue_text, queue_now
 -- changes: queue_stage_part
-create procedure queue_stage_begin(in in_job text collate exact, in in_options longtext character set utf8mb4)
+create procedure queue_stage_begin(in in_job text collate exact, in in_options longtext)
     comment 'Begins to stage messages. Staged rows of queue_stage are no messages until queue_stage_publish makes all of
 them messages at once. Insert them in the same transaction; a transaction that fails leaves nothing. What was staged and
 not published goes after a day.
@@ -34,7 +34,7 @@ begin
                 select n.part from queue_stage_part n force index (queue_stage_part_run)
                 where n.query = v_query and n.run <> v_run limit 100) j
                 straight_join queue_stage_part p force index (primary) on p.part = j.part
-            limit 1 for update /*!80000 of p */ skip locked;
+            limit 1 for update of p skip locked;
             if v_part is null then
                 leave parts;
             end if;

@@ -1,7 +1,6 @@
 -- calls: _queue_batch_done, _queue_check_batch, _queue_check_options, _queue_integer, _queue_stage_put, _queue_text,
 --     queue_now
-create procedure queue_stage_publish(in in_parts longtext character set utf8mb4,
-    in in_options longtext character set utf8mb4)
+create procedure queue_stage_publish(in in_parts longtext, in in_options longtext)
     comment 'Pushes what is staged, all of it or, with an error, nothing, and takes it out of the stage. A key that is
 taken is ignored.
 in_parts: a JSON array of {part, messages}: each what queue_stage_begin returned, and how many messages were staged

@@ -1,8 +1,7 @@
 -- calls: _queue_ack_many, _queue_batch_done, _queue_boolean, _queue_check_batch, _queue_check_options, _queue_fail,
 --     _queue_lock, _queue_stage_put, _queue_stream_fail, _queue_stream_held, _queue_text, queue_now
 -- changes: queue_stream_kept, queue_stream_part, queue_stream_plan
-create procedure queue_stream_commit(in in_stream text collate exact, in in_batch bigint,
-    in in_options longtext character set utf8mb4)
+create procedure queue_stream_commit(in in_stream text collate exact, in in_batch bigint, in in_options longtext)
     comment 'Ends a batch: it acknowledges what the parts of the batch were handed out. In the same transaction it
 publishes what came of it and gives back what failed.
 in_stream, in_batch: as in queue_stream_reserve.
@@ -31,7 +30,7 @@ begin
         declare v_now bigint;
         declare v_whole, v_keep boolean default false;
         declare v_number int;
-        declare v_list, v_receipts longtext character set utf8mb4;
+        declare v_list, v_receipts longtext;
         declare v_run, v_job text collate exact;
         declare v_outcomes longtext character set ascii;
         declare c cursor for
@@ -57,20 +56,19 @@ begin
                     q.payload_bytes, q.headers, q.priority, q.scheduled_at, q.scheduled_at_initially, q.created_at,
                     q.reserved_at, q.attempts, q.reserved_by, r.receipt, q.errors
                 from queue_stream_part p
-                    straight_join json_table(p.receipts, '$[*]'
-                        columns (place for ordinality, receipt varchar(60) character set utf8mb4 path '$')) r
+                    straight_join unnest(p.receipts) r (place for ordinality, receipt varchar(60))
                     straight_join delayed_queue q force index (primary)
                         on q.entry = cast(left(r.receipt, char_length(r.receipt) - 33) as signed)
                             and q.secret = unhex(right(r.receipt, 32))
                 where p.stream = in_stream and p.batch = in_batch;
             end if;
             delete k from queue_stream_kept k where k.stream = in_stream and k.batch + 0 < in_batch;
-            if json_contains_path(in_options, 'one', '$.parts') then
-                call _queue_stage_put(json_extract(in_options, '$.parts'), in_stream, in_batch, in_options, v_published,
+            if in_options ? 'parts' then
+                call _queue_stage_put(in_options -> 'parts', in_stream, in_batch, in_options, v_published,
                     v_pushed, v_differing);
             end if;
-            if json_contains_path(in_options, 'one', '$.failed') then
-                call _queue_stream_fail(json_extract(in_options, '$.failed'), in_stream, in_batch, v_now, v_failed);
+            if in_options ? 'failed' then
+                call _queue_stream_fail(in_options -> 'failed', in_stream, in_batch, v_now, v_failed);
             end if;
             for each c into v_receipts do
                 call _queue_ack_many(coalesce(v_receipts, '[]'), null, v_outcomes);

@@ -1,7 +1,6 @@
 -- calls: _queue_check_name, _queue_check_options, _queue_check_seconds, _queue_extend_with_permits, _queue_integer,
 --     _queue_lock, _queue_stream_held, queue_now
-create procedure queue_stream_extend(in in_source text collate exact, in in_seconds double,
-    in in_options longtext character set utf8mb4)
+create procedure queue_stream_extend(in in_source text collate exact, in in_seconds double, in in_options longtext)
     comment 'Keeps the holds of a read: queue_extend for every message that it was handed out. With 0 seconds they go to
 whoever asks first, the read itself if it is done again before anybody else comes.
 in_source: as in queue_stream_reserve. in_seconds: 0 to a year (31536000), from now.
@@ -14,7 +13,7 @@ Locks: the messages, in the order of their entries.'
 begin
     declare v_now, v_until, v_extended, v_plan, v_newest bigint;
     declare v_number int;
-    declare v_list, v_slots longtext character set utf8mb4;
+    declare v_list, v_slots longtext;
     declare v_outcomes longtext character set ascii;
     begin atomic
         call queue_now(v_now);
@@ -30,23 +29,14 @@ begin
             set v_list = '[]', v_number = 0;
         end if;
         select coalesce(sum(q.semaphores is null), 0) into v_extended
-        from json_table(v_list, '$[*]'
-            columns (entry bigint path '$[0]', secret char(32) character set utf8mb4 path '$[1]')) r
-            straight_join delayed_queue q force index (primary) on q.entry = r.entry and q.secret = unhex(r.secret)
-                and q.reserved_by is not null
-        for update /*!80000 of q */;
-        update json_table(v_list, '$[*]'
-            columns (entry bigint path '$[0]', secret char(32) character set utf8mb4 path '$[1]')) r
-            straight_join delayed_queue q force index (primary) on q.entry = r.entry and q.secret = unhex(r.secret)
-                and q.semaphores is null
-                and q.reserved_by is not null
-        set q.scheduled_at = v_until;
+        from deliveries(v_list) q where q.reserved_by is not null
+        for update of q;
+        update deliveries(v_list) q
+        set q.scheduled_at = v_until where q.semaphores is null and q.reserved_by is not null;
         select json_arrayagg(json_array(q.entry, r.place)) into v_slots
-        from json_table(v_list, '$[*]'
-            columns (place for ordinality, entry bigint path '$[0]',
-            secret char(32) character set utf8mb4 path '$[1]')) r
+        from unnest(v_list) r (place for ordinality, entry bigint, secret char(32))
             straight_join delayed_queue q force index (primary) on q.entry = r.entry and q.secret = unhex(r.secret)
-        where q.semaphores is not null for update /*!80000 of q */;
+        where q.semaphores is not null for update of q;
         if v_slots is not null then
             set v_outcomes = repeat('l', v_number);
             call _queue_extend_with_permits(v_slots, in_seconds, v_now, v_outcomes);

@@ -12,7 +12,7 @@ Locks: the row of the read; waits for calls of queue_stream_reserve that are und
 Where the idea comes from: the fencing tokens of leases.'
 begin
     declare v_now, v_plan, v_lost bigint;
-    declare v_parts longtext character set utf8mb4;
+    declare v_parts longtext;
     begin atomic
         call _queue_check_name(in_source, 200, 'source');
         call queue_now(v_now);

@@ -2,7 +2,7 @@
 --     _queue_reserve, _queue_text, queue_now
 -- changes: queue_stream_part
 create procedure queue_stream_reserve(in in_stream text collate exact, in in_batch bigint, in in_part int,
-    in in_kind text collate exact, in in_max_messages int, in in_options longtext character set utf8mb4)
+    in in_kind text collate exact, in in_max_messages int, in in_options longtext)
     comment 'queue_reserve for one part of a batch. Who asks again for the same part gets the same messages, as far as
 they are still held for it, and no others, whatever it wants to take now. So a task that fails is run again, and a batch
 is replayed. queue_stream_commit ends the batch.
@@ -29,13 +29,13 @@ PQ004 for plan.
 Locks: as queue_reserve; the plan, shared; a second call for the same part waits for the first.
 Where the idea comes from: the offsets of a log, for a queue that has none.'
 begin
-    declare v_list longtext character set utf8mb4;
+    declare v_list longtext;
     declare v_source text collate exact;
     begin atomic
         declare v_now, v_entry, v_plan, v_newest bigint;
         declare v_number int;
         declare v_sealed, v_follows, v_adopts, v_new, v_done, v_wanted boolean default false;
-        declare v_options, v_receipts, v_entries, v_kinds longtext character set utf8mb4;
+        declare v_options, v_receipts, v_entries, v_kinds longtext;
         declare v_seed varchar(64) character set ascii;
         declare continue handler for not found begin end;
         set v_source = null, v_list = null;
@@ -98,9 +98,7 @@ begin
                 select coalesce(json_arrayagg(s.receipt), '[]') into v_receipts
                 from (
                     select concat(q.entry, '-', lower(hex(q.secret))) as receipt
-                    from json_table(v_entries, '$[*]' columns (place for ordinality, entry bigint path '$')) j
-                        straight_join delayed_queue q force index (primary) on q.entry = j.entry
-                    order by j.place limit 1000000000) s;
+                    from messages(v_entries) with ordinality q order by j.place limit 1000000000) s;
                 update queue_stream_part p set p.receipts = v_receipts, p.handed = json_length(v_receipts)
                 where p.source = v_source and p.part = in_part;
             else
@@ -124,10 +122,6 @@ begin
         select q.p_kind, q.p_key, q.payload, q.payload_bytes, q.headers, q.priority, q.scheduled_at,
             q.scheduled_at_initially, q.created_at, q.reserved_at, q.attempts, q.reserved_by,
             concat(q.entry, '-', lower(hex(q.secret))) as receipt, q.errors
-        from json_table(v_list, '$[*]'
-            columns (entry bigint path '$[0]', secret char(32) character set utf8mb4 path '$[1]',
-            place int path '$[2]')) r
-            straight_join delayed_queue q force index (primary) on q.entry = r.entry and q.secret = unhex(r.secret)
-        order by r.place;
+        from deliveries(v_list) q order by j.place;
     end if;
 end;

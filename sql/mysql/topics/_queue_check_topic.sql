@@ -1,5 +1,5 @@
 -- calls: _queue_check_name, _queue_fail
-create procedure _queue_check_topic(in in_topic text collate exact, in in_name varchar(100) character set utf8mb4)
+create procedure _queue_check_topic(in in_topic text collate exact, in in_name varchar(100))
     comment 'Refuses what can''t be a topic or a pattern: words with a dot between them, 255 characters in all.
 in_topic: it. in_name: topic, or pattern, in which a word may be * or #; of these at most three, so that no matching
 takes long.

@@ -2,8 +2,8 @@
 --     _queue_check_topic, _queue_fail, _queue_index, _queue_key, _queue_lock, _queue_log_entries,
 --     _queue_push_options, _queue_put, _queue_subscribed, queue_now
 -- changes: delayed_queue
-create procedure queue_publish(in in_topic text collate exact, in in_key text collate exact,
-    in in_payload longtext character set utf8mb4, in in_options longtext character set utf8mb4)
+create procedure queue_publish(in in_topic text collate exact, in in_key text collate exact, in in_payload longtext,
+    in in_options longtext)
     comment 'Puts a copy of one message into each kind that is subscribed to its topic: into all, or into none. The
 copies are messages like any other. A kind that is subscribed by several patterns gets one.
 in_topic: words with a dot between them, 1 to 255 characters, without * and #.
@@ -31,14 +31,14 @@ waits for other transactions that are putting the same keys.
 Where the idea comes from: the topic exchange of AMQP.'
 begin
     declare v_key text collate exact;
-    declare v_answer longtext character set utf8mb4;
+    declare v_answer longtext;
     begin atomic
         declare v_now, v_at, v_one_at, v_entry, v_since bigint;
-        declare v_list, v_shape, v_headers, v_taken, v_none longtext character set utf8mb4;
+        declare v_list, v_shape, v_headers, v_taken, v_none longtext;
         declare v_priority smallint;
         declare v_attempts, v_max_attempts int;
-        declare v_on_duplicate varchar(20) character set utf8mb4;
-        declare v_outcome varchar(10) character set utf8mb4;
+        declare v_on_duplicate varchar(20);
+        declare v_outcome varchar(10);
         declare v_kind text collate exact;
         declare v_shaped, v_draining, v_remembers, v_log, v_restricted boolean;
         declare v_apart, v_logs boolean default false;
@@ -51,8 +51,7 @@ begin
                 or k.log_seconds > 0 or k.roles is not null order by k.p_kind;
         declare d cursor for
             select j.entry, j.p_kind, v_now - nullif(k.dedup_seconds, 0) * 1000000
-            from json_table(v_list, '$[*]' columns (place for ordinality, entry bigint path '$[0]',
-                p_kind varchar(100) collate exact path '$[1]')) j
+            from unnest(v_list) j (place for ordinality, entry bigint, p_kind varchar(100) collate exact)
                 left join queue_kind k on k.p_kind = j.p_kind
             order by j.place;
         call queue_now(v_now);
@@ -88,8 +87,7 @@ begin
             select j.entry, j.p_kind, v_key, in_payload, v_headers, v_priority, v_at, v_at, v_now, v_attempts,
                 v_max_attempts, if(v_at <= v_now, -v_priority, null), if(v_at <= v_now, v_at, null),
                 if(v_at > v_now, v_at, null)
-            from json_table(v_list, '$[*]'
-                columns (entry bigint path '$[0]', p_kind varchar(100) collate exact path '$[1]')) j
+            from unnest(v_list) j (entry bigint, p_kind varchar(100) collate exact)
                 left join delayed_queue q force index (delayed_queue_key) on q.p_kind = j.p_kind and q.p_key = v_key
             where q.entry is null or @pyqueue_own is not true
             on duplicate key update entry = delayed_queue.entry;
@@ -98,8 +96,7 @@ begin
             from (
                 select j.p_kind, coalesce(n.scheduled_at, q.scheduled_at) as scheduled_at,
                     if(n.entry is null, 'ignored', 'created') as outcome, j.entry
-                from json_table(v_list, '$[*]' columns (place for ordinality, entry bigint path '$[0]',
-                    p_kind varchar(100) collate exact path '$[1]')) j
+                from unnest(v_list) j (place for ordinality, entry bigint, p_kind varchar(100) collate exact)
                     left join delayed_queue n force index (primary) on n.entry = j.entry
                     left join delayed_queue q force index (delayed_queue_key)
                         on q.p_kind = if(n.entry is null, j.p_kind, null) and q.p_key = v_key
@@ -125,14 +122,14 @@ begin
             select json_arrayagg(json_array(s.entry + 0, if(s.outcome = 'created', 'pushed', 'replaced'))) into v_list
             from (
                 select j.* from json_table(v_answer, '$[*]' columns (place for ordinality,
-                    outcome varchar(10) character set utf8mb4 path '$[2]', entry bigint path '$[3]')) j
+                    outcome varchar(10) path '$[2]', entry bigint path '$[3]')) j
                 where j.outcome = 'created' or j.outcome = 'replaced' and v_on_duplicate <> 'push_back'
                 order by j.outcome, j.place limit 1000000000) s;
             call _queue_log_entries(coalesce(v_list, '[]'), in_topic, v_now);
         end if;
     end atomic;
     select r.p_kind, v_key as p_key, r.scheduled_at, r.outcome
-    from json_table(v_answer, '$[*]' columns (place for ordinality, p_kind varchar(100) collate exact path '$[0]',
-        scheduled_at bigint path '$[1]', outcome varchar(10) character set utf8mb4 path '$[2]')) r
+    from unnest(v_answer) r (place for ordinality, p_kind varchar(100) collate exact, scheduled_at bigint,
+        outcome varchar(10))
     order by r.place;
 end;

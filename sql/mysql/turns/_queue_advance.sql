@@ -1,5 +1,5 @@
 -- changes: delayed_queue, queue_order, queue_order_waiting
-create procedure _queue_advance(in in_list longtext character set utf8mb4, in in_now bigint)
+create procedure _queue_advance(in in_list longtext, in in_now bigint)
     comment 'Messages of lines have ended, in this transaction. Where one was the first of its line, the next, that of
 the lowest entry, gets its place in the ready line, or its date in the timetable where its delivery time has not come.
 What ends a message that stands in a line calls it.
@@ -8,9 +8,9 @@ waiting nothing happens. in_now: the time of the call.
 Locks: the lines, in their order, and the next of each, until the transaction ends.
 differs: PostgreSQL takes lines, of which the first are gone.'
 begin
-    declare v_next longtext character set utf8mb4;
-    delete w from json_table(in_list, '$[*]' columns (p_kind varchar(100) collate exact path '$[0]',
-        order_key varchar(200) collate exact path '$[1]', entry bigint path '$[2]')) j
+    declare v_next longtext;
+    delete w from unnest(in_list) j (p_kind varchar(100) collate exact, order_key varchar(200) collate exact,
+            entry bigint)
         straight_join queue_order_waiting w force index (primary)
             on w.p_kind = j.p_kind and w.order_key = j.order_key and w.entry = j.entry;
     if row_count() < json_length(in_list) then
@@ -21,11 +21,11 @@ begin
                     select w.entry from queue_order_waiting w force index (primary)
                     where w.p_kind = o.p_kind and w.order_key = o.order_key
                     order by w.p_kind, w.order_key, w.entry limit 1 for update) as entry
-            from json_table(in_list, '$[*]' columns (p_kind varchar(100) collate exact path '$[0]',
-                order_key varchar(200) collate exact path '$[1]', entry bigint path '$[2]')) j
+            from unnest(in_list) j (p_kind varchar(100) collate exact, order_key varchar(200) collate exact,
+                    entry bigint)
                 straight_join queue_order o force index (primary) on o.p_kind = j.p_kind
                     and o.order_key = j.order_key and o.first = j.entry
-            order by j.p_kind, j.order_key limit 1000000000 for update /*!80000 of o */) l
+            order by j.p_kind, j.order_key limit 1000000000 for update of o) l
         where l.entry is not null;
         if v_next is not null then
             update messages(v_next) q
@@ -38,8 +38,8 @@ begin
                 straight_join queue_order_waiting w force index (primary)
                     on w.p_kind = q.p_kind and w.order_key = q.order_key and w.entry = q.entry;
         end if;
-        delete o from json_table(in_list, '$[*]' columns (p_kind varchar(100) collate exact path '$[0]',
-            order_key varchar(200) collate exact path '$[1]', entry bigint path '$[2]')) j
+        delete o from unnest(in_list) j (p_kind varchar(100) collate exact, order_key varchar(200) collate exact,
+                entry bigint)
             straight_join queue_order o force index (primary) on o.p_kind = j.p_kind and o.order_key = j.order_key
                 and o.first = j.entry;
     end if;

@@ -1,7 +1,7 @@
 -- calls: _queue_permits_lacking, _queue_permits_lock, _queue_permits_note
 -- changes: delayed_queue, queue_semaphore_permit
-create procedure _queue_extend_with_permits(in in_list longtext character set utf8mb4, in in_seconds double,
-    in in_now bigint, inout out_outcomes longtext character set ascii)
+create procedure _queue_extend_with_permits(in in_list longtext, in in_seconds double, in in_now bigint,
+    inout out_outcomes longtext character set ascii)
     comment 'Extends the holds of messages that name semaphores. One whose hold has expired, and whose permits were
 given to others, is extended where there is room again, and otherwise not; its ack still counts.
 in_list: a JSON array of arrays: an entry, locked already, and its place among the receipts. in_seconds: see
@@ -13,14 +13,14 @@ begin
     declare v_until bigint default in_now + cast(round(in_seconds * 1000000) as signed);
     declare v_entry bigint;
     declare v_place int;
-    declare v_missing, v_names, v_all, v_locked longtext character set utf8mb4;
+    declare v_missing, v_names, v_all, v_locked longtext;
     declare v_lacks varchar(100) collate exact;
     declare v_held, v_needs boolean;
     declare c cursor for
         select q.entry, j.place, q.semaphores, q.reserved_by is not null, q.source_kind is null and in_seconds > 0
-        from json_table(in_list, '$[*]' columns (entry bigint path '$[0]', place int path '$[1]')) j
+        from unnest(in_list) j (entry bigint, place int)
             straight_join delayed_queue q force index (primary) on q.entry = j.entry
-        order by j.entry for update /*!80000 of q */;
+        order by j.entry for update of q;
     declare continue handler for not found begin end;
     select json_arrayagg(m.name) into v_all
     from json_table(in_list, '$[*]' columns (entry bigint path '$[0]')) j
@@ -36,7 +36,7 @@ begin
         if v_needs then
             select json_arrayagg(m.name) into v_missing from unnest(v_names) m (name varchar(100) collate exact)
                 left join queue_semaphore_permit h force index (primary) on h.entry = v_entry and h.name = m.name
-            where h.entry is null for update /*!80000 of h */;
+            where h.entry is null for update of h;
         end if;
         if v_missing is not null then
             call _queue_permits_lacking(v_missing, null, false, in_now, v_lacks);

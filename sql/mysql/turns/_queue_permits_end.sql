@@ -12,14 +12,14 @@ differs: see _queue_permits_note; on PostgreSQL it is a part of _queue_permits_s
 begin
     declare v_now bigint;
     declare v_done boolean default false;
-    declare v_entries longtext character set utf8mb4 default @pyqueue_permit_entries;
-    declare v_names longtext character set utf8mb4 default @pyqueue_permit_names;
+    declare v_entries longtext default @pyqueue_permit_entries;
+    declare v_names longtext default @pyqueue_permit_names;
     set @pyqueue_permit_entries = null, @pyqueue_permit_names = null;
     call queue_now(v_now);
     hand: begin
         declare v_entry, v_there, v_permit, v_last, v_next bigint;
         declare v_name varchar(100) collate exact;
-        declare v_wants longtext character set utf8mb4;
+        declare v_wants longtext;
         declare v_looks int default 20;
         declare v_waits, v_lowered boolean;
         declare continue handler for not found begin end;

@@ -1,6 +1,6 @@
 -- calls: _queue_permits_room
-create procedure _queue_permits_lacking(in in_names longtext character set utf8mb4,
-    in in_but varchar(100) collate exact, in in_all boolean, in in_now bigint, out out_lacks varchar(100) collate exact)
+create procedure _queue_permits_lacking(in in_names longtext, in in_but varchar(100) collate exact, in in_all boolean,
+    in in_now bigint, out out_lacks varchar(100) collate exact)
     comment 'Which of some semaphores has no room.
 in_names: a JSON array. in_but: one that needn''t be looked at, which is locked; NULL: all are. in_all, in_now: see
 _queue_permits_room.

@@ -1,5 +1,4 @@
-create procedure _queue_permits_lock(in in_names longtext character set utf8mb4, in in_wait boolean,
-    out out_locked longtext character set utf8mb4)
+create procedure _queue_permits_lock(in in_names longtext, in in_wait boolean, out out_locked longtext)
     comment 'Locks semaphores: who has locked one takes its free permits, and nobody else. The last that a call locks,
 so that whoever waits for one keeps nobody waiting that has it.
 in_names: the semaphores. in_wait: false: what others have locked is left out, which is for who has locked some already.
@@ -7,8 +6,8 @@ Result: the names of those that are there and locked.
 Locks: these rows, in the order of their names.
 differs: the result is out_locked, a JSON array; @pyqueue_permit_held says until the call ends that some are locked.'
 begin
-    declare v_all longtext character set utf8mb4 default in_names;
-    declare v_more longtext character set utf8mb4;
+    declare v_all longtext default in_names;
+    declare v_more longtext;
     if in_wait then
         -- with those of who may be next, because to lock them later would be out of order
         select json_arrayagg(m.name) into v_more
@@ -31,7 +30,7 @@ begin
             from (
                 select distinct n.name from unnest(v_all) n (name varchar(100) collate exact) limit 1000000000) j
                 straight_join queue_semaphore s force index (primary) on s.name = j.name
-            order by j.name limit 1000000000 for update /*!80000 of s */) l;
+            order by j.name limit 1000000000 for update of s) l;
     else
         select json_arrayagg(l.name) into out_locked
         from (
@@ -39,7 +38,7 @@ begin
             from (
                 select distinct n.name from unnest(v_all) n (name varchar(100) collate exact) limit 1000000000) j
                 straight_join queue_semaphore s force index (primary) on s.name = j.name
-            order by j.name limit 1000000000 for update /*!80000 of s */ skip locked) l;
+            order by j.name limit 1000000000 for update of s skip locked) l;
     end if;
     if out_locked is not null then
         set @pyqueue_permit_held = true;

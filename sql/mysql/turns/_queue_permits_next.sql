@@ -15,7 +15,7 @@ begin
     declare v_last bigint default -1;
     declare v_looks int default 100;
     declare v_waits boolean;
-    declare v_names longtext character set utf8mb4;
+    declare v_names longtext;
     declare v_lacks varchar(100) collate exact;
     declare continue handler for not found begin end;
     set out_woken = 0;

@@ -1,5 +1,4 @@
-create procedure _queue_permits_note(in in_entries longtext character set utf8mb4,
-    in in_names longtext character set utf8mb4)
+create procedure _queue_permits_note(in in_entries longtext, in in_names longtext)
     comment 'Notes that messages which name semaphores have ended or changed, for _queue_permits_end at the end of the
 call.
 in_entries: the entry of one, or a JSON array of them. in_names: their semaphores, a JSON array, without those of which

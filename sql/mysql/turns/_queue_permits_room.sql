@@ -12,7 +12,7 @@ Locks: the messages whose holds have expired; what others have locked is left.
 differs: the result is out_room.'
 begin
     declare v_entry, v_found, v_held, v_taken bigint;
-    declare v_old longtext character set utf8mb4;
+    declare v_old longtext;
     declare v_lowered boolean;
     declare c cursor for
         select h.entry from queue_semaphore_permit h force index (queue_semaphore_permit_name)

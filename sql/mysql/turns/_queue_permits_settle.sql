@@ -1,7 +1,7 @@
 -- calls: _queue_permits_lock, _queue_permits_next, _queue_permits_wake
 -- changes: queue_semaphore_permit, queue_semaphore_wait
-create procedure _queue_permits_settle(in in_entries longtext character set utf8mb4,
-    in in_names longtext character set utf8mb4, in in_wait boolean, in in_now bigint)
+create procedure _queue_permits_settle(in in_entries longtext, in in_names longtext, in in_wait boolean,
+    in in_now bigint)
     comment 'Frees the permits of messages that are held or ready no more, and wakes who is next: the end of each call
 that ends holds, or puts in what waits. After it a call puts in no key and waits for no message.
 in_entries: these messages, as far as they are there. in_names: semaphores at which somebody may be next besides; NULL:
@@ -9,7 +9,7 @@ none.
 in_wait: see _queue_permits_lock. in_now: the time of the call.
 Locks: the semaphores, in the order of their names; then as _queue_permits_next.'
 begin
-    declare v_names, v_locked, v_list, v_lines longtext character set utf8mb4;
+    declare v_names, v_locked, v_list, v_lines longtext;
     declare v_name varchar(100) collate exact;
     declare v_woken bigint;
     declare v_done boolean;
@@ -25,8 +25,7 @@ begin
     into v_list
     from unnest(in_entries) j (entry bigint) left join delayed_queue q force index (primary) on q.entry = j.entry;
     if v_list is not null then
-        delete h from json_table(v_list, '$[*]'
-            columns (entry bigint path '$[0]', held int path '$[1]', ready int path '$[2]')) j
+        delete h from unnest(v_list) j (entry bigint, held int, ready int)
             straight_join queue_semaphore_permit h force index (primary) on h.entry = j.entry
         where not j.held and not (j.ready and h.until < 0);
         delete w from json_table(v_list, '$[*]' columns (entry bigint path '$[0]', waits int path '$[3]')) j

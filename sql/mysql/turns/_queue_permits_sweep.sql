@@ -4,7 +4,7 @@ create procedure _queue_permits_sweep(in in_now bigint)
 in_now: the time of the call.
 Locks: 1000 semaphores at the most, then as _queue_permits_next; what others have locked is left.'
 begin
-    declare v_names longtext character set utf8mb4;
+    declare v_names longtext;
     select json_arrayagg(n.name) into v_names
     from (
         select s.name from queue_semaphore s

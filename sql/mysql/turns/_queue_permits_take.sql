@@ -1,9 +1,8 @@
 -- calls: _queue_permits_lacking, _queue_permits_lock, _queue_permits_settle
 -- changes: delayed_queue, queue_semaphore_permit, queue_semaphore_wait
-create procedure _queue_permits_take(in in_entries longtext character set utf8mb4,
-    in in_kind varchar(100) collate exact, in in_until bigint, in in_first boolean, in in_now bigint,
-    out out_entries longtext character set utf8mb4, out out_number int, out out_expired int,
-    out out_passed longtext character set utf8mb4)
+create procedure _queue_permits_take(in in_entries longtext, in in_kind varchar(100) collate exact, in in_until bigint,
+    in in_first boolean, in in_now bigint, out out_entries longtext, out out_number int, out out_expired int,
+    out out_passed longtext)
     comment 'Of messages that were taken from the ready line, those that can be delivered, each with a permit of all of
 its semaphores; one that lacks any goes to wait in line, with none.
 in_entries: a JSON array of their entries, in the order of delivery, locked already. in_kind: their kind. in_until: when
@@ -17,21 +16,21 @@ differs: what can''t be delivered for other reasons is left to _queue_end_undeli
 before that: who gives a permit on shares the lock of the semaphore here, and locks nothing there.'
 permits: begin
     declare v_entry bigint;
-    declare v_names, v_all, v_locked, v_left longtext character set utf8mb4;
+    declare v_names, v_all, v_locked, v_left longtext;
     declare v_lacks varchar(100) collate exact;
     declare v_held boolean default false;
     declare v_wants int;
     declare c cursor for
         select q.entry, if(q.source_kind is null, q.semaphores, null), q.reserved_at is not null
         from messages(in_entries) with ordinality q
-        order by j.place for update /*!80000 of q */; -- locked already; an old snapshot may not have it
+        order by j.place for update of q; -- locked already; an old snapshot may not have it
     declare continue handler for not found begin end;
     if in_first and @pyqueue_permit_names is null then
         -- all that are promised: nothing is given or freed, so no semaphore needs to be locked; who wants a permit that
         -- was promised takes the promise back, see _queue_permits_room
         select coalesce(sum(json_length(q.semaphores)), 0) into v_wants
         from messages(in_entries) q where q.source_kind is null
-        for update /*!80000 of q */; -- an old snapshot may not have them
+        for update of q; -- an old snapshot may not have them
         update messages(in_entries) q
             straight_join queue_semaphore_permit h force index (primary) on h.entry = q.entry and h.until < 0
         set h.until = in_until

@@ -1,7 +1,6 @@
 -- changes: delayed_queue, queue_semaphore_permit, queue_semaphore_wait
-create procedure _queue_permits_wake(in in_names longtext character set utf8mb4,
-    in in_locked longtext character set utf8mb4, in in_now bigint, out out_lines longtext character set utf8mb4,
-    out out_done boolean)
+create procedure _queue_permits_wake(in in_names longtext, in in_locked longtext, in in_now bigint,
+    out out_lines longtext, out out_done boolean)
     comment 'Wakes who is next in the lines of some semaphores, all in a few statements, where none of them lacks
 another, no hold has expired and what is read is what is newest. A line is looked at for as many as there is room for.
 in_names: the semaphores, a JSON array. in_locked: those that are locked; others are left, but for those that aren''t
@@ -11,7 +10,7 @@ false: it is left to _queue_permits_next, and nobody was woken.
 Locks: the messages; what others have locked stays as it is.
 differs: PostgreSQL''s wakes as many in one line as it is told that there is room for.'
 begin
-    declare v_found, v_next, v_picked longtext character set utf8mb4;
+    declare v_found, v_next, v_picked longtext;
     declare v_name varchar(100) collate exact;
     declare v_room bigint;
     declare v_place, v_odd int default 0;
@@ -54,8 +53,7 @@ begin
             straight_join queue_semaphore_wait w force index (primary) on w.entry = j.entry;
         insert into queue_semaphore_permit (entry, name, until)
         select j.entry, j.name, -in_now
-        from json_table(v_picked, '$[*]' columns (entry bigint path '$[0]',
-            name varchar(100) collate exact path '$[1]')) j
+        from unnest(v_picked) j (entry bigint, name varchar(100) collate exact)
         on duplicate key update until = -in_now;
     end if;
 end;

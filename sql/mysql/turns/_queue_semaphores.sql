@@ -1,6 +1,5 @@
 -- calls: _queue_fail
-create procedure _queue_semaphores(in in_options longtext character set utf8mb4,
-    out out_names longtext character set utf8mb4)
+create procedure _queue_semaphores(in in_options longtext, out out_names longtext)
     comment 'The semaphores of a push, checked.
 in_options: those of a push.
 Result: their names, in order; NULL: none.
@@ -9,7 +8,7 @@ differs: the result is out_names, a JSON array.'
 names: begin
     declare v_number, v_bad int default 0;
     declare v_missing varchar(100) collate exact;
-    set out_names = json_extract(in_options, '$.semaphores');
+    set out_names = in_options -> 'semaphores';
     if coalesce(json_type(out_names), 'NULL') = 'NULL' then
         set out_names = null;
         leave names;
@@ -25,7 +24,7 @@ names: begin
     end if;
     select json_arrayagg(o.name) into out_names
     from (select n.name from unnest(out_names) n (name varchar(100) collate exact) order by n.name limit 8) o;
-    if coalesce(json_type(json_extract(in_options, '$.order_key')), 'NULL') <> 'NULL' then
+    if coalesce(json_type(in_options -> 'order_key'), 'NULL') <> 'NULL' then
         call _queue_fail('PQ002', 'semaphores', out_names, 'can''t be together with an order_key');
     end if;
     select min(n.name) into v_missing

@@ -1,9 +1,8 @@
 -- calls: _queue_end_undeliverable, _queue_misfit, _queue_permits_look, _queue_permits_take, _queue_take,
 --     _queue_take_where
 create procedure _queue_take_with_permits(in in_kind text collate exact, in in_max int, in in_most int,
-    in in_shape longtext character set utf8mb4, in in_until bigint, in in_now bigint,
-    in in_where longtext character set utf8mb4, out out_entries longtext character set utf8mb4, out out_number int,
-    out out_expired int)
+    in in_shape longtext, in in_until bigint, in in_now bigint, in in_where longtext, out out_entries longtext,
+    out out_number int, out out_expired int)
     comment 'What _queue_take does for a kind with messages that name semaphores: one of these is taken with a permit of
 each of its semaphores, or goes to wait in line, and others are looked for.
 in_shape: payload_shape of the kind. in_until: when the holds end. in_where: what they must match, see _queue_where;
@@ -11,8 +10,8 @@ NULL: anything. The other parameters and the result are those of _queue_take; ou
 Locks: the semaphores besides, see _queue_permits_take.
 differs: what is past its last delivery is ended in here, and nothing is left to settle.'
 begin
-    declare v_entries, v_passed, v_left_out, v_payload longtext character set utf8mb4;
-    declare v_misfit varchar(500) character set utf8mb4;
+    declare v_entries, v_passed, v_left_out, v_payload longtext;
+    declare v_misfit varchar(500);
     declare v_number, v_expired, v_ends, v_rounds, v_left, v_place, v_past int default 0;
     declare v_entry, v_woken bigint;
     declare v_looked boolean default false;
@@ -37,7 +36,7 @@ begin
         if v_ends > 0 then -- those that name semaphores are among them
             select count(*) into v_ends from messages(coalesce(v_entries, '[]')) q
             where q.pending is not null or q.attempts >= coalesce(q.max_attempts, in_most)
-            for update /*!80000 of q */; -- locked already; an old snapshot may not have it
+            for update of q; -- locked already; an old snapshot may not have it
         end if;
         if v_ends > 0 or in_shape is not null and v_entries is not null then
             if @pyqueue_permit_held is null then
@@ -82,5 +81,5 @@ begin
     select json_arrayagg(o.entry), out_expired + count(o.reserved_at) into out_entries, out_expired
     from (
         select q.entry, q.reserved_at from messages(coalesce(out_entries, '[]')) q
-        order by q.priority desc, q.ready_at, q.entry limit 1000000000 for update /*!80000 of q */) o;
+        order by q.priority desc, q.ready_at, q.entry limit 1000000000 for update of q) o;
 end;

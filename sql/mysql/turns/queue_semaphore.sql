@@ -22,7 +22,7 @@ Where the idea comes from: Chapman''s semaphores.'
 begin
     begin atomic
         declare v_now, v_more bigint;
-        declare v_locked, v_over longtext character set utf8mb4;
+        declare v_locked, v_over longtext;
         call queue_now(v_now);
         call _queue_check_name(in_name, 100, 'name');
         if in_capacity not between 0 and 1000000 then

@@ -34,7 +34,7 @@ begin
             select n.p_key from queue_dedup n force index (queue_dedup_ended)
             where n.p_kind = in_kind and n.ended_at <= v_since order by n.ended_at limit v_left) j
             straight_join queue_dedup d force index (primary) on d.p_kind = in_kind and d.p_key = j.p_key
-        where d.ended_at <= v_since for update /*!80000 of d */ skip locked) o;
+        where d.ended_at <= v_since for update of d skip locked) o;
     if v_found is not null then
         delete d from unnest(v_found) j (p_key varchar(200) collate exact)
             straight_join queue_dedup d force index (primary) on d.p_kind = in_kind and d.p_key = j.p_key;

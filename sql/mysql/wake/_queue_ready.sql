@@ -34,7 +34,7 @@ begin
                 select d.entry from delayed_queue d force index (delayed_queue_due)
                 where d.p_kind = in_kind and d.due_at between 0 and in_now order by d.due_at limit 1000) j
                 straight_join delayed_queue q force index (primary) on q.entry = j.entry
-            where q.due_at <= in_now limit 1 for update /*!80000 of q */ skip locked;
+            where q.due_at <= in_now limit 1 for update of q skip locked;
         end if;
     end if;
     if v_found is null and not v_paused and v_until is null then -- a reserve looks whether all is done
@@ -44,7 +44,7 @@ begin
             from (
                 select 1 as entry
                 from queue_group_due d straight_join queue_group g force index (primary) on g.group_name = d.group_name
-                where in_kind in (g.then_kind, g.fail_kind) limit 1 for update /*!80000 of g */ skip locked) l;
+                where in_kind in (g.then_kind, g.fail_kind) limit 1 for update of g skip locked) l;
         end if;
     end if;
     set out_ready = v_found is not null;

@@ -1,6 +1,6 @@
 -- calls: _queue_check_kinds
-create procedure _queue_wait_kinds(in in_kinds longtext character set utf8mb4, out out_kinds longtext collate exact,
-    out out_number int, out out_lock varchar(64) character set utf8mb4)
+create procedure _queue_wait_kinds(in in_kinds longtext, out out_kinds longtext collate exact, out out_number int,
+    out out_lock varchar(64))
     comment 'What a wait needs of its kinds.
 in_kinds: as queue_wait is given them. out_kinds: the kinds, each followed by the character NUL: to take JSON apart
 would cost more than to look. out_number: how many. out_lock: the name of the lock that the one has who looks for all
@@ -8,7 +8,7 @@ that wait for these kinds, in whatever order they name them.
 Errors: PQ001.
 differs: PostgreSQL has no need of it.'
 begin
-    declare v_kinds, v_sorted longtext character set utf8mb4;
+    declare v_kinds, v_sorted longtext;
     declare v_place int default 0;
     call _queue_check_kinds(in_kinds, v_kinds);
     set out_kinds = '', out_number = json_length(v_kinds);

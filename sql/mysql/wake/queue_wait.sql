@@ -1,6 +1,6 @@
 -- calls: _queue_begin_alone, _queue_commit, _queue_fail, _queue_ready, _queue_ticks, _queue_undo, _queue_wait_end,
 --     _queue_wait_kinds, queue_now
-create procedure queue_wait(in in_kinds longtext character set utf8mb4, in in_timeout_seconds double)
+create procedure queue_wait(in in_kinds longtext, in in_timeout_seconds double)
     comment 'Waits until a message of one of the kinds may be taken.
 in_kinds: a JSON array of 1 to 100 kinds, or one kind as a JSON string.
 in_timeout_seconds: how long at the most, 0 to 300; NULL: 5.
@@ -19,7 +19,7 @@ in the inbox ends it too. See docs/adr/0005-waiting-on-innodb.md.'
 begin
     declare v_kinds longtext collate exact;
     declare v_number, v_place int;
-    declare v_lock varchar(64) character set utf8mb4;
+    declare v_lock varchar(64);
     declare v_kind varchar(100) collate exact;
     declare v_start, v_look, v_now, v_until, v_clock, v_landed bigint;
     declare v_took bigint default 0;

@@ -17,9 +17,7 @@ begin
     declare v_none decimal(30,6);
     declare v_error longtext default concat('worker ', in_worker, ' is gone');
     declare c cursor for -- dead letters are put in in the order of their keys, as everywhere
-        select q.entry from unnest(v_list) j (entry bigint)
-            straight_join delayed_queue q force index (primary) on q.entry = j.entry
-        order by q.p_key, q.p_kind;
+        select q.entry from messages(v_list) q order by q.p_key, q.p_kind;
     if in_kinds is null then
         select json_arrayagg(h.entry) into v_list
         from (select q.entry from delayed_queue q where q.reserved_by = in_worker
@@ -44,12 +42,12 @@ begin
             from unnest(coalesce(v_list, '[]')) j (entry bigint)) d
             straight_join delayed_queue q force index (primary) on q.entry = d.entry
         where q.reserved_by = in_worker and q.scheduled_at > in_now
-        order by d.entry limit 1000000000 for update /*!80000 of q */ skip locked) l;
+        order by d.entry limit 1000000000 for update of q skip locked) l;
     set out_done = v_left < in_max and out_freed = v_left;
     if out_freed > 0 then
         insert into queue_count (id, p_kind, expired)
         select uuid_short(), q.p_kind, count(*)
-        from unnest(v_list) j (entry bigint) straight_join delayed_queue q force index (primary) on q.entry = j.entry
+        from messages(v_list) q
         group by q.p_kind;
         for each c into v_entry do
             select q.p_kind, q.attempts, q.max_attempts, q.pending, q.errors, q.semaphores
