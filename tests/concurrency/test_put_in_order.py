@@ -116,6 +116,15 @@ def test_what_goes_elsewhere_is_put_in_in_the_order_of_its_keys(
     places.waited_for([(to, key) for key in "abcde"], lambda session: make(session, held))
 
 
+def test_moves_that_give_all_one_key_put_it_in_in_the_order_of_its_kinds(queue: Session, places: Places) -> None:
+    for key in "abc":
+        queue.push("k", key, 0)
+    held = receipts(queue.reserve("k", None, 3))
+    moves = [{"receipt": one, "to_kind": to} for one, to in zip(held, ("3.to", "1.to", "2.to"), strict=True)]
+    to = [("1.to", "x"), ("2.to", "x"), ("3.to", "x")]
+    places.waited_for(to, lambda session: session.move_many(moves, key="x"))
+
+
 def test_a_redrive_goes_by_the_keys_that_the_letters_had(queue: Session, places: Places) -> None:
     queue.push("k.dead", "a", 0)
     for key in ("a", "a!"):

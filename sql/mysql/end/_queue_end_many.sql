@@ -26,9 +26,7 @@ begin
     end if;
     if v_each then
         select json_arrayagg(json_array(l.p_kind, l.order_key)) into v_lines
-        from (select q.p_kind, q.order_key
-            from messages(in_entries) q where q.order_key is not null
-            for update of q) l;
+        from (select q.p_kind, q.order_key from messages(in_entries) q where q.order_key is not null for update of q) l;
         if v_lines is not null then -- in their order, as everywhere: each by itself would be in that of the entries
             select count(*) into v_entry
             from (
@@ -58,18 +56,14 @@ begin
             if(in_outcome = 'acked', count(*), null), if(in_outcome = 'popped', count(*), null)
         from messages(in_entries) q
         group by q.p_kind;
-        delete q from messages(in_entries) q where q.order_key is null
-                and q.semaphores is null;
+        delete q from messages(in_entries) q where q.order_key is null and q.semaphores is null;
         if row_count() < json_length(in_entries) then -- the others stand in lines, or have permits
             -- read with a lock, because an old snapshot may not have them
             select json_arrayagg(json_array(l.p_kind, l.order_key, l.entry)) into v_lines
             from (select q.p_kind, q.order_key, q.entry
-                from messages(in_entries) q where q.order_key is not null
-                for update of q) l;
+                from messages(in_entries) q where q.order_key is not null for update of q) l;
             select json_arrayagg(l.entry) into v_guarded
-            from (select q.entry
-                from messages(in_entries) q where q.semaphores is not null
-                for update of q) l;
+            from (select q.entry from messages(in_entries) q where q.semaphores is not null for update of q) l;
             delete q from messages(in_entries) q;
         end if;
         if v_guarded is not null then

@@ -17,13 +17,13 @@ begin
     declare v_secret binary(16);
     declare v_place int;
     declare v_kind, v_to_kind varchar(100) collate exact;
-    declare v_to longtext collate exact;
+    declare v_to, v_key text collate exact;
     declare v_outcome varchar(10);
     declare v_move, v_options, v_members longtext;
     declare c cursor for -- in the order in which keys are put in everywhere
         select o.entry, o.secret, o.place, o.p_kind, o.to_kind, o.member, m.move
         from (
-            select s.entry, s.secret, j.place, s.p_kind, s.member, coalesce(k.p_key, s.p_key) as p_key,
+            select s.entry, s.secret, j.place, s.p_kind, s.member, coalesce(k.p_key, v_key, s.p_key) as p_key,
                 coalesce(k.to_kind, v_to, if(s.source_kind is null,
                     convert(json_value(s.route, '$[0]') using utf8mb4) collate exact, null)) as to_kind
             from deliveries(in_list) s
@@ -44,10 +44,13 @@ begin
     if in_options ? 'to' then
         call _queue_text(in_options, 'to', v_to);
     end if;
+    if in_options ? 'key' then
+        call _queue_text(in_options, 'key', v_key);
+    end if;
     if in_moves is null then
         set v_options = json_set(json_remove(coalesce(nullif(in_options, 'null'), '{}'), '$.to'), '$.next', true);
     end if;
-    call _queue_lock_moves(in_list, in_moves, v_to);
+    call _queue_lock_moves(in_list, in_moves, v_to, v_key);
     for each c into v_entry, v_secret, v_place, v_kind, v_to_kind, v_member, v_move do
         if v_move is not null then
             call _queue_merge_options(in_options, json_remove(v_move, '$.receipt', '$.to_kind'), v_options);

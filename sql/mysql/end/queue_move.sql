@@ -33,8 +33,7 @@ begin
         if in_options ? 'key' then
             call _queue_text(in_options, 'key', v_key);
         end if;
-        call _queue_lock_moves(json_array(json_array(v_entry + 0, lower(hex(v_secret)), 1)),
-            json_array(json_object('to_kind', in_to_kind, 'key', v_key)), null);
+        call _queue_lock_moves(json_array(json_array(v_entry + 0, lower(hex(v_secret)), 1)), null, in_to_kind, v_key);
         call _queue_move(v_entry, v_secret, in_to_kind, in_options, v_now, v_outcome);
     end atomic;
     select in_receipt as receipt, v_outcome as outcome;
