@@ -1,0 +1,73 @@
+"""The walk of a message on PostgreSQL: at how many routines a call stops, with nothing and with everything.
+
+A stop is a routine that is called, however often; what the server writes into its caller, a routine in SQL, is none.
+"""
+
+from __future__ import annotations
+
+import json
+from typing import Any
+
+import psycopg
+import pytest
+
+CALLS = "select funcname, sum(calls)::integer from pg_stat_xact_user_functions group by 1"
+KIND = {
+    "history_seconds": 60,
+    "dedup_seconds": 60,
+    "log_seconds": 60,
+    "filter_index": True,
+    "payload_shape": {"a": "number"},
+    "max_reserved": 5,
+    "rate_per_second": 1000,
+    "max_attempts": 3,
+}
+OPTIONS = {
+    "group": "g",
+    "priority": 3,
+    "headers": {"h": 1},
+    "delay_seconds": 0,
+    "on_duplicate": "replace",
+    "max_attempts": 3,
+    "attempts": 0,
+}
+TURNS = {"semaphores": {"semaphores": ["s"], "route": ["x", "y"]}, "order key": {"order_key": "o"}}
+
+
+def stops(conn: psycopg.Connection[Any], text: str, *values: object) -> tuple[set[str], str]:
+    """Return the routines that a statement calls, and the receipt that it answers, if any."""
+    conn.execute("set track_functions = 'all'")
+    with conn.transaction():
+        before = dict(conn.execute(CALLS).fetchall())
+        found = conn.execute(text.encode(), values).fetchone()
+        calls = conn.execute(CALLS).fetchall()
+    return {name for name, count in calls if count > before.get(name, 0)}, found[0] if found else ""
+
+
+def test_a_plain_message_stops_at_the_public_routines_alone(conn: psycopg.Connection[Any]) -> None:
+    for _ in range(3):  # the first reserve of a session looks whether others share a cursor
+        pushed, _ = stops(conn, "select p.p_key from queue_push('mail', null, '{}') p")
+        reserved, receipt = stops(conn, "select r.receipt from queue_reserve('mail') r")
+        acked, _ = stops(conn, "select a.outcome from queue_ack(%s) a", receipt)
+    assert (pushed, reserved, acked) == ({"queue_push"}, {"queue_reserve"}, {"queue_ack"})
+
+
+@pytest.mark.parametrize(("turn", "most"), [("semaphores", (29, 17, 18)), ("order key", (22, 15, 18))])
+def test_a_message_with_everything_stops_no_more_often_than_it_did(
+    conn: psycopg.Connection[Any], turn: str, most: tuple[int, int, int]
+) -> None:
+    conn.execute("select queue_define('mail', %s)", [json.dumps(KIND)])
+    conn.execute("select queue_semaphore('s', 5)")
+    conn.execute("select queue_group('g', '{\"expected\": 100}')")
+    options = json.dumps(OPTIONS | TURNS[turn])
+    walks: list[list[set[str]]] = []
+    for key in "abcde":
+        pushed, _ = stops(conn, "select p.p_key from queue_push('mail', %s, '{\"a\": 1}', %s) p", key, options)
+        where = '{"where": {"a": 1}, "timeout_seconds": 30}'
+        reserved, receipt = stops(conn, "select r.receipt from queue_reserve('mail', 'w', 1, %s) r", where)
+        acked, _ = stops(conn, "select a.outcome from queue_ack(%s, '{\"result\": 1}') a", receipt)
+        walks.append([pushed, reserved, acked])
+    # one reserve in twenty also tidies up
+    shortest = [min(walk, key=len) for walk in zip(*walks, strict=True)]
+    for walk, number in zip(shortest, most, strict=True):
+        assert len(walk) <= number, walk
