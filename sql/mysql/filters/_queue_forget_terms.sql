@@ -6,14 +6,8 @@ Result: how many rows went.
 Locks: these rows; what others have locked is left.
 differs: the result is out_rows.'
 begin
-    declare v_rows longtext;
-    select json_arrayagg(json_array(r.entry, r.term)), count(*) into v_rows, out_rows
-    from (
-        select t.entry, t.term from unnest(coalesce(in_entries, '[]')) j (entry bigint)
-            straight_join queue_term t force index (primary) on t.entry = j.entry
-        order by t.entry, t.term for update of t skip locked) r;
-    if out_rows > 0 then
-        delete t from unnest(v_rows) j (entry bigint, term bigint)
-            straight_join queue_term t force index (primary) on t.entry = j.entry and t.term = j.term;
-    end if;
+    set out_rows = 0;
+    delete t from unnest(coalesce(in_entries, '[]')) j (entry bigint)
+        straight_join queue_term t force index (primary) on t.entry = j.entry order by t.entry, t.term
+    skip locked by (entry bigint, term bigint) into out_rows;
 end;

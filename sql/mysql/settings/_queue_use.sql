@@ -6,18 +6,11 @@ in_kind: the kind. in_expires: its expires_seconds. in_now: the time of the call
 Locks: none that anybody waits for.'
 begin
     declare v_used bigint;
-    declare v_old longtext;
     select max(u.used_at) into v_used from queue_use u where u.p_kind = in_kind;
     if coalesce(v_used <= in_now - in_expires * 250000, true) then
         insert into queue_use (id, p_kind, used_at) values (uuid_short(), in_kind, in_now);
-        select json_arrayagg(o.id) into v_old
-        from (
-            select u.id from queue_use u force index (queue_use_newest)
-            where u.p_kind = in_kind and u.used_at <= in_now - in_expires * 1000000
-            order by u.used_at limit 100 for update skip locked) o;
-        if v_old is not null then
-            delete u from unnest(v_old) j (id bigint unsigned)
-                straight_join queue_use u force index (primary) on u.id = j.id;
-        end if;
+        delete u from queue_use u force index (queue_use_newest)
+        where u.p_kind = in_kind and u.used_at <= in_now - in_expires * 1000000 order by u.used_at limit 100
+        skip locked by (id bigint unsigned);
     end if;
 end;

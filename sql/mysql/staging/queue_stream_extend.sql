@@ -29,8 +29,7 @@ begin
             set v_list = '[]', v_number = 0;
         end if;
         select coalesce(sum(q.semaphores is null), 0) into v_extended
-        from deliveries(v_list) q where q.reserved_by is not null
-        for update of q;
+        from deliveries(v_list) q where q.reserved_by is not null for update of q;
         update deliveries(v_list) q
         set q.scheduled_at = v_until where q.semaphores is null and q.reserved_by is not null;
         select json_arrayagg(json_array(q.entry, r.place)) into v_slots

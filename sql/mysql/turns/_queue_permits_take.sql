@@ -29,8 +29,7 @@ permits: begin
         -- all that are promised: nothing is given or freed, so no semaphore needs to be locked; who wants a permit that
         -- was promised takes the promise back, see _queue_permits_room
         select coalesce(sum(json_length(q.semaphores)), 0) into v_wants
-        from messages(in_entries) q where q.source_kind is null
-        for update of q; -- an old snapshot may not have them
+        from messages(in_entries) q where q.source_kind is null for update of q; -- an old snapshot may not have them
         update messages(in_entries) q
             straight_join queue_semaphore_permit h force index (primary) on h.entry = q.entry and h.until < 0
         set h.until = in_until

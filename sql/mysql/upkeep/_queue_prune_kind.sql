@@ -12,34 +12,19 @@ begin
     declare v_history, v_dedup decimal(20,6) default 0;
     declare v_left int;
     declare v_since, v_logged bigint;
-    declare v_found longtext;
     declare continue handler for not found begin end;
     select k.history_seconds, k.dedup_seconds into v_history, v_dedup from queue_kind k where k.p_kind = in_kind;
-    set v_since = if(v_history = 0, 9223372036854775807, in_now - v_history * 1000000);
-    select json_arrayagg(json_array(o.finished_at, o.entry)), count(*) into v_found, out_pruned
-    from (
-        select h.finished_at, h.entry from queue_history h force index (primary)
-        where h.p_kind = in_kind and h.finished_at <= v_since
-            order by h.finished_at, h.entry limit in_max for update skip locked) o;
-    if v_found is not null then
-        delete h from unnest(v_found) j (finished_at bigint, entry bigint)
-            straight_join queue_history h force index (primary) on h.p_kind = in_kind and h.finished_at = j.finished_at
-                and h.entry = j.entry;
-    end if;
+    set v_since = if(v_history = 0, 9223372036854775807, in_now - v_history * 1000000), out_pruned = 0;
+    delete h from queue_history h force index (primary)
+    where h.p_kind = in_kind and h.finished_at <= v_since order by h.finished_at, h.entry limit in_max
+    skip locked by (p_kind varchar(100) collate exact, finished_at bigint, entry bigint) into out_pruned;
     set v_since = if(v_dedup = 0, 9223372036854775807, in_now - v_dedup * 1000000), v_left = in_max - out_pruned;
-    select json_arrayagg(o.p_key) into v_found
-    from (
-        select d.p_key
-        from (
+    delete d from (
             select n.p_key from queue_dedup n force index (queue_dedup_ended)
             where n.p_kind = in_kind and n.ended_at <= v_since order by n.ended_at limit v_left) j
-            straight_join queue_dedup d force index (primary) on d.p_kind = in_kind and d.p_key = j.p_key
-        where d.ended_at <= v_since for update of d skip locked) o;
-    if v_found is not null then
-        delete d from unnest(v_found) j (p_key varchar(200) collate exact)
-            straight_join queue_dedup d force index (primary) on d.p_kind = in_kind and d.p_key = j.p_key;
-        set out_pruned = out_pruned + json_length(v_found);
-    end if;
+        straight_join queue_dedup d force index (primary) on d.p_kind = in_kind and d.p_key = j.p_key
+    where d.ended_at <= v_since
+    skip locked by (p_kind varchar(100) collate exact, p_key varchar(200) collate exact) into out_pruned;
     set v_left = greatest(in_max - out_pruned, 0);
     call _queue_prune_log(in_kind, in_now, v_left, v_logged);
     set out_pruned = out_pruned + v_logged;

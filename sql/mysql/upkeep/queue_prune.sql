@@ -20,7 +20,6 @@ begin
     declare v_pruned bigint;
     begin atomic
         declare v_now, v_rows, v_known, v_before bigint;
-        declare v_old longtext;
         declare v_left bigint default coalesce(in_max_rows, 10000);
         declare v_kind, v_history, v_dedup, v_log varchar(100) collate exact default '';
         set v_pruned = null;
@@ -55,11 +54,8 @@ begin
         -- epochs that no server is in any more
         select min(n.epoch) into v_before
             from (select e.epoch from queue_epoch e order by e.epoch desc, e.id desc limit 100) n;
-        select json_arrayagg(json_array(o.epoch, o.id)) into v_old
-        from (select e.epoch, e.id from queue_epoch e where e.epoch < v_before
-            order by e.epoch, e.id limit 1000 for update skip locked) o;
-        delete e from unnest(coalesce(v_old, '[]')) j (epoch bigint, id bigint)
-            straight_join queue_epoch e force index (primary) on e.epoch = j.epoch and e.id = j.id;
+        delete e from queue_epoch e where e.epoch < v_before order by e.epoch, e.id limit 1000
+        skip locked by (epoch bigint, id bigint);
     end atomic;
     select v_pruned as pruned;
 end;

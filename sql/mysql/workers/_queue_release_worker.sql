@@ -38,8 +38,7 @@ begin
     select json_arrayagg(l.entry), count(*) into v_list, out_freed
     from (
         select q.entry
-        from (select distinct j.entry
-            from unnest(coalesce(v_list, '[]')) j (entry bigint)) d
+        from (select distinct j.entry from unnest(coalesce(v_list, '[]')) j (entry bigint)) d
             straight_join delayed_queue q force index (primary) on q.entry = d.entry
         where q.reserved_by = in_worker and q.scheduled_at > in_now
         order by d.entry limit 1000000000 for update of q skip locked) l;
