@@ -2547,15 +2547,16 @@ create procedure _queue_forget_cursors(in in_kind text character set utf8mb4 col
 in_kind: the kind. in_before: those with a smaller number; NULL: all.
 Locks: their rows; what others have locked is left.'
 begin
-    declare v_ids longtext character set utf8mb4;
-    /*M!100600 set statement group_concat_max_len = 1000000000 for */ select json_arrayagg(c.id) into v_ids
-    from (
-        select o.id from queue_cursor o force index (queue_cursor_kind)
-        where o.p_kind = in_kind and o.id + 0 < coalesce(in_before, 18446744073709551615) for update skip locked) c;
-    if v_ids is not null then
-        /*M!100600 set statement sql_safe_updates = 0 for */ delete c from json_table(v_ids, '$[*]' columns (id bigint unsigned path '$')) j
-            straight_join queue_cursor c force index (primary) on c.id = j.id;
-    end if;
+    begin declare v_unlocked longtext character set utf8mb4;
+        /*M!100600 set statement group_concat_max_len = 1000000000 for */ select json_arrayagg(json_array(unlocked.id)) into v_unlocked
+        from (select c.id from queue_cursor c force index (queue_cursor_kind)
+        where c.p_kind = in_kind and c.id + 0 < coalesce(in_before, 18446744073709551615)
+        for update /*!80000 of c */ skip locked) unlocked;
+        if v_unlocked is not null then
+            /*M!100600 set statement sql_safe_updates = 0 for */ delete c from json_table(v_unlocked, '$[*]' columns (id bigint unsigned path '$[0]')) unlocked
+                straight_join queue_cursor c force index (primary) on c.id = unlocked.id;
+        end if;
+    end;
 end;
 --;
 drop procedure if exists _queue_shared_cursor;
@@ -3110,11 +3111,13 @@ end;
 -- calls: _queue_lock
 drop procedure if exists _queue_lock_moves;
 --;
-create procedure _queue_lock_moves(in in_list longtext character set utf8mb4, in in_moves longtext character set utf8mb4, in in_to text character set utf8mb4 collate /*!80017 utf8mb4_0900_bin *//*M!100600 utf8mb4_nopad_bin */)
+create procedure _queue_lock_moves(in in_list longtext character set utf8mb4, in in_moves longtext character set utf8mb4, in in_to text character set utf8mb4 collate /*!80017 utf8mb4_0900_bin *//*M!100600 utf8mb4_nopad_bin */,
+    in in_key text character set utf8mb4 collate /*!80017 utf8mb4_0900_bin *//*M!100600 utf8mb4_nopad_bin */)
     comment 'Locks what moves need, sources and the messages that have the keys of the targets, in the order of their
 entries, so that moves in opposite directions don''t deadlock.
 in_list: their receipts, as _queue_receipts answers them. in_moves: the moves, as in queue_move_many; their places are
-those of the list. NULL: all go to in_to; where that is NULL, too, each goes on along its route.
+those of the list. NULL: all go to in_to; where that is NULL, too, each goes on along its route. in_key: what they are
+called there where a move says nothing; NULL: what they are called now.
 Locks: as said.
 differs: it locks only; the cursor of _queue_move_many has the order in which the moves are made.'
 begin
@@ -3127,7 +3130,7 @@ begin
             from json_table(in_moves, '$[*]'
                 columns (place for ordinality, to_kind varchar(100) character set utf8mb4 path '$.to_kind',
                 p_key varchar(200) character set utf8mb4 path '$.key')) m limit 10000) m on m.place = j.place
-        straight_join delayed_queue t force index (delayed_queue_key) on t.p_key = coalesce(m.p_key, s.p_key)
+        straight_join delayed_queue t force index (delayed_queue_key) on t.p_key = coalesce(m.p_key, in_key, s.p_key)
             and t.p_kind = coalesce(m.to_kind, in_to, if(s.source_kind is null,
                 convert(json_value(s.route, '$[0]') using utf8mb4) collate /*!80017 utf8mb4_0900_bin *//*M!100600 utf8mb4_nopad_bin */, null));
     if json_length(in_list) > 1 or v_targets is not null then
@@ -3221,13 +3224,13 @@ begin
     declare v_secret binary(16);
     declare v_place int;
     declare v_kind, v_to_kind varchar(100) character set utf8mb4 collate /*!80017 utf8mb4_0900_bin *//*M!100600 utf8mb4_nopad_bin */;
-    declare v_to longtext character set utf8mb4 collate /*!80017 utf8mb4_0900_bin *//*M!100600 utf8mb4_nopad_bin */;
+    declare v_to, v_key text character set utf8mb4 collate /*!80017 utf8mb4_0900_bin *//*M!100600 utf8mb4_nopad_bin */;
     declare v_outcome varchar(10) character set utf8mb4;
     declare v_move, v_options, v_members longtext character set utf8mb4;
     declare c cursor for -- in the order in which keys are put in everywhere
         select o.entry, o.secret, o.place, o.p_kind, o.to_kind, o.member, m.move
         from (
-            select s.entry, s.secret, j.place, s.p_kind, s.member, coalesce(k.p_key, s.p_key) as p_key,
+            select s.entry, s.secret, j.place, s.p_kind, s.member, coalesce(k.p_key, v_key, s.p_key) as p_key,
                 coalesce(k.to_kind, v_to, if(s.source_kind is null,
                     convert(json_value(s.route, '$[0]') using utf8mb4) collate /*!80017 utf8mb4_0900_bin *//*M!100600 utf8mb4_nopad_bin */, null)) as to_kind
             from json_table(in_list, '$[*]' columns (entry bigint path '$[0]', secret char(32) character set utf8mb4 path '$[1]', place int path '$[2]')) j straight_join delayed_queue s force index (primary) on s.entry = j.entry and s.secret = unhex(j.secret)
@@ -3248,10 +3251,13 @@ begin
     if json_contains_path(in_options, 'one', '$.to') then
         call _queue_text(in_options, 'to', v_to);
     end if;
+    if json_contains_path(in_options, 'one', '$.key') then
+        call _queue_text(in_options, 'key', v_key);
+    end if;
     if in_moves is null then
         set v_options = json_set(json_remove(coalesce(nullif(in_options, 'null'), '{}'), '$.to'), '$.next', true);
     end if;
-    call _queue_lock_moves(in_list, in_moves, v_to);
+    call _queue_lock_moves(in_list, in_moves, v_to, v_key);
     open c; begin declare v_over boolean default false; each_c: loop
     begin declare continue handler for not found set v_over = true; fetch c into v_entry, v_secret, v_place, v_kind, v_to_kind, v_member, v_move; end;
     if v_over then leave each_c; end if;
@@ -3304,8 +3310,9 @@ begin
     end if;
 end;
 --;
--- calls: _queue_advance, _queue_check_ack, _queue_move_many, _queue_permits_note, _queue_receipt, queue_now
--- changes: delayed_queue, queue_count
+-- calls: _queue_advance, _queue_check_ack, _queue_end, _queue_lock_moves, _queue_members_end, _queue_move,
+--     _queue_move_many, _queue_permits_note, _queue_receipt, _queue_text, queue_now
+-- changes: delayed_queue, queue_count, queue_history
 drop procedure if exists _queue_ack;
 --;
 create procedure _queue_ack(in in_receipt text character set utf8mb4, in in_options longtext character set utf8mb4, out out_outcome varchar(10) character set utf8mb4)
@@ -3313,27 +3320,51 @@ create procedure _queue_ack(in in_receipt text character set utf8mb4, in in_opti
 in_receipt, in_options, and the errors: those of queue_ack. out_outcome: acked, moved, duplicate, lost.
 differs: on PostgreSQL queue_ack is called itself: a function needs no transaction of its own.'
 begin
-    declare v_now, v_entry bigint;
+    declare v_now, v_entry, v_member bigint;
     declare v_secret binary(16);
     declare v_kind varchar(100) character set utf8mb4 collate /*!80017 utf8mb4_0900_bin *//*M!100600 utf8mb4_nopad_bin */;
+    declare v_to text character set utf8mb4 collate /*!80017 utf8mb4_0900_bin *//*M!100600 utf8mb4_nopad_bin */;
     declare v_keeps, v_pushed boolean;
     declare v_deliveries int;
     declare v_order varchar(200) character set utf8mb4 collate /*!80017 utf8mb4_0900_bin *//*M!100600 utf8mb4_nopad_bin */;
     declare v_outcomes longtext character set ascii;
-    declare v_semaphores longtext character set utf8mb4;
+    declare v_list, v_move, v_semaphores longtext character set utf8mb4;
     declare continue handler for not found begin end;
     call _queue_receipt(in_receipt, v_entry, v_secret);
     if in_options is not null then
         call _queue_check_ack(in_options);
+        call _queue_text(in_options, 'to', v_to);
     end if;
-    -- most have nothing that is to be kept, and go in one statement
-    select q.p_kind, in_options is not null or q.route is not null or q.member is not null or q.pending is not null
-        or k.history_seconds > 0 or k.dedup_seconds > 0
-        or k.log_seconds > 0, q.source_kind is null, q.deliveries, q.order_key, q.semaphores
-    into v_kind, v_keeps, v_pushed, v_deliveries, v_order, v_semaphores
+    select q.p_kind, coalesce(v_to, if(q.source_kind is null,
+            convert(json_value(q.route, '$[0]') using utf8mb4) collate /*!80017 utf8mb4_0900_bin *//*M!100600 utf8mb4_nopad_bin */, null)),
+        coalesce(in_options is not null or q.member is not null or q.pending is not null or k.history_seconds > 0
+            or k.dedup_seconds > 0 or k.log_seconds > 0, false),
+        q.source_kind is null, q.deliveries, q.order_key, q.semaphores, q.member
+    into v_kind, v_to, v_keeps, v_pushed, v_deliveries, v_order, v_semaphores, v_member
     from delayed_queue q left join queue_kind k on k.p_kind = q.p_kind where q.entry = v_entry and q.secret = v_secret;
-    set out_outcome = 'lost';
-    if v_kind is not null and not coalesce(v_keeps, false) then
+    set out_outcome = 'lost', v_list = json_array(json_array(v_entry + 0, lower(hex(v_secret)), 1));
+    if v_kind is not null and (v_to is not null or v_keeps) then
+        call queue_now(v_now);
+        if v_to is not null then
+            set v_move = json_set(json_remove(coalesce(nullif(in_options, 'null'), '{}'), '$.to'), '$.next', true),
+                v_member = null;
+            call _queue_lock_moves(v_list, null, v_to, null);
+            call _queue_move(v_entry, v_secret, v_to, v_move, v_now, out_outcome);
+        else
+            select 'acked' into out_outcome from delayed_queue q where q.entry = v_entry and q.secret = v_secret
+            for update;
+            if out_outcome = 'acked' then
+                call _queue_end(v_entry, 'acked', null, v_now);
+            end if;
+        end if;
+        if json_contains_path(in_options, 'one', '$.result') then
+            update queue_history h set h.result = json_extract(in_options, '$.result')
+            where h.p_kind = v_kind and h.finished_at = v_now and h.entry = v_entry;
+        end if;
+        if v_member is not null and out_outcome = 'acked' then
+            call _queue_members_end(json_array(v_member + 0), 'acked', json_extract(in_options, '$.result'), v_now);
+        end if;
+    elseif v_kind is not null then -- most, in one statement
         delete q from delayed_queue q where q.entry = v_entry and q.secret = v_secret and q.pending is null;
         if row_count() > 0 then
             insert into queue_count (id, p_kind, pushed, reserved, acked)
@@ -3347,10 +3378,9 @@ begin
             end if;
         end if;
     end if;
-    if out_outcome = 'lost' then -- or something to keep, or a snapshot that is old
+    if out_outcome = 'lost' then -- or a snapshot that is old
         call queue_now(v_now);
-        call _queue_move_many(json_array(json_array(v_entry + 0, lower(hex(v_secret)), 1)), 1, null, in_options, v_now,
-            v_outcomes);
+        call _queue_move_many(v_list, 1, null, in_options, v_now, v_outcomes);
         set out_outcome = case v_outcomes when 'a' then 'acked' when 'm' then 'moved' when 'd' then 'duplicate'
             else 'lost' end;
     end if;
@@ -3432,9 +3462,7 @@ begin
     end if;
     if v_each then
         /*M!100600 set statement group_concat_max_len = 1000000000 for */ select json_arrayagg(json_array(l.p_kind, l.order_key)) into v_lines
-        from (select q.p_kind, q.order_key
-            from json_table(in_entries, '$[*]' columns (entry bigint path '$')) j straight_join delayed_queue q force index (primary) on q.entry = j.entry where q.order_key is not null
-            for update /*!80000 of q */) l;
+        from (select q.p_kind, q.order_key from json_table(in_entries, '$[*]' columns (entry bigint path '$')) j straight_join delayed_queue q force index (primary) on q.entry = j.entry where q.order_key is not null for update /*!80000 of q */) l;
         if v_lines is not null then -- in their order, as everywhere: each by itself would be in that of the entries
             select count(*) into v_entry
             from (
@@ -3466,18 +3494,14 @@ begin
             if(in_outcome = 'acked', count(*), null), if(in_outcome = 'popped', count(*), null)
         from json_table(in_entries, '$[*]' columns (entry bigint path '$')) j straight_join delayed_queue q force index (primary) on q.entry = j.entry
         group by q.p_kind;
-        /*M!100600 set statement sql_safe_updates = 0 for */ delete q from json_table(in_entries, '$[*]' columns (entry bigint path '$')) j straight_join delayed_queue q force index (primary) on q.entry = j.entry where q.order_key is null
-                and q.semaphores is null;
+        /*M!100600 set statement sql_safe_updates = 0 for */ delete q from json_table(in_entries, '$[*]' columns (entry bigint path '$')) j straight_join delayed_queue q force index (primary) on q.entry = j.entry where q.order_key is null and q.semaphores is null;
         if row_count() < json_length(in_entries) then -- the others stand in lines, or have permits
             -- read with a lock, because an old snapshot may not have them
             /*M!100600 set statement group_concat_max_len = 1000000000 for */ select json_arrayagg(json_array(l.p_kind, l.order_key, l.entry)) into v_lines
             from (select q.p_kind, q.order_key, q.entry
-                from json_table(in_entries, '$[*]' columns (entry bigint path '$')) j straight_join delayed_queue q force index (primary) on q.entry = j.entry where q.order_key is not null
-                for update /*!80000 of q */) l;
+                from json_table(in_entries, '$[*]' columns (entry bigint path '$')) j straight_join delayed_queue q force index (primary) on q.entry = j.entry where q.order_key is not null for update /*!80000 of q */) l;
             /*M!100600 set statement group_concat_max_len = 1000000000 for */ select json_arrayagg(l.entry) into v_guarded
-            from (select q.entry
-                from json_table(in_entries, '$[*]' columns (entry bigint path '$')) j straight_join delayed_queue q force index (primary) on q.entry = j.entry where q.semaphores is not null
-                for update /*!80000 of q */) l;
+            from (select q.entry from json_table(in_entries, '$[*]' columns (entry bigint path '$')) j straight_join delayed_queue q force index (primary) on q.entry = j.entry where q.semaphores is not null for update /*!80000 of q */) l;
             /*M!100600 set statement sql_safe_updates = 0 for */ delete q from json_table(in_entries, '$[*]' columns (entry bigint path '$')) j straight_join delayed_queue q force index (primary) on q.entry = j.entry;
         end if;
         if v_guarded is not null then
@@ -3750,8 +3774,7 @@ begin
         if json_contains_path(in_options, 'one', '$.key') then
             call _queue_text(in_options, 'key', v_key);
         end if;
-        call _queue_lock_moves(json_array(json_array(v_entry + 0, lower(hex(v_secret)), 1)),
-            json_array(json_object('to_kind', in_to_kind, 'key', v_key)), null);
+        call _queue_lock_moves(json_array(json_array(v_entry + 0, lower(hex(v_secret)), 1)), null, in_to_kind, v_key);
         call _queue_move(v_entry, v_secret, in_to_kind, in_options, v_now, v_outcome);
         call _queue_commit(v_own);
         leave again;
@@ -4813,8 +4836,7 @@ permits: begin
         -- all that are promised: nothing is given or freed, so no semaphore needs to be locked; who wants a permit that
         -- was promised takes the promise back, see _queue_permits_room
         select coalesce(sum(json_length(q.semaphores)), 0) into v_wants
-        from json_table(in_entries, '$[*]' columns (entry bigint path '$')) j straight_join delayed_queue q force index (primary) on q.entry = j.entry where q.source_kind is null
-        for update /*!80000 of q */; -- an old snapshot may not have them
+        from json_table(in_entries, '$[*]' columns (entry bigint path '$')) j straight_join delayed_queue q force index (primary) on q.entry = j.entry where q.source_kind is null for update /*!80000 of q */; -- an old snapshot may not have them
         /*M!100600 set statement sql_safe_updates = 0 for */ update json_table(in_entries, '$[*]' columns (entry bigint path '$')) j straight_join delayed_queue q force index (primary) on q.entry = j.entry
             straight_join queue_semaphore_permit h force index (primary) on h.entry = q.entry and h.until < 0
         set h.until = in_until
@@ -7418,16 +7440,18 @@ Result: how many rows went.
 Locks: these rows; what others have locked is left.
 differs: the result is out_rows.'
 begin
-    declare v_rows longtext character set utf8mb4;
-    /*M!100600 set statement group_concat_max_len = 1000000000 for */ select json_arrayagg(json_array(r.entry, r.term)), count(*) into v_rows, out_rows
-    from (
-        select t.entry, t.term from json_table(coalesce(in_entries, '[]'), '$[*]' columns (entry bigint path '$')) j
-            straight_join queue_term t force index (primary) on t.entry = j.entry
-        order by t.entry, t.term for update /*!80000 of t */ skip locked) r;
-    if out_rows > 0 then
-        /*M!100600 set statement sql_safe_updates = 0 for */ delete t from json_table(v_rows, '$[*]' columns (entry bigint path '$[0]', term bigint path '$[1]')) j
-            straight_join queue_term t force index (primary) on t.entry = j.entry and t.term = j.term;
-    end if;
+    set out_rows = 0;
+    begin declare v_unlocked longtext character set utf8mb4;
+        /*M!100600 set statement group_concat_max_len = 1000000000 for */ select json_arrayagg(json_array(unlocked.entry, unlocked.term)) into v_unlocked
+        from (select t.entry, t.term from json_table(coalesce(in_entries, '[]'), '$[*]' columns (entry bigint path '$')) j
+            straight_join queue_term t force index (primary) on t.entry = j.entry order by t.entry, t.term
+        for update /*!80000 of t */ skip locked) unlocked;
+        if v_unlocked is not null then
+            /*M!100600 set statement sql_safe_updates = 0 for */ delete t from json_table(v_unlocked, '$[*]' columns (entry bigint path '$[0]', term bigint path '$[1]')) unlocked
+                straight_join queue_term t force index (primary) on t.entry = unlocked.entry and t.term = unlocked.term;
+            set out_rows = out_rows + json_length(v_unlocked);
+        end if;
+    end;
 end;
 --;
 -- calls: _queue_forget_terms
@@ -8762,8 +8786,7 @@ begin
             set v_list = '[]', v_number = 0;
         end if;
         select coalesce(sum(q.semaphores is null), 0) into v_extended
-        from json_table(v_list, '$[*]' columns (entry bigint path '$[0]', secret char(32) character set utf8mb4 path '$[1]', place int path '$[2]')) j straight_join delayed_queue q force index (primary) on q.entry = j.entry and q.secret = unhex(j.secret) where q.reserved_by is not null
-        for update /*!80000 of q */;
+        from json_table(v_list, '$[*]' columns (entry bigint path '$[0]', secret char(32) character set utf8mb4 path '$[1]', place int path '$[2]')) j straight_join delayed_queue q force index (primary) on q.entry = j.entry and q.secret = unhex(j.secret) where q.reserved_by is not null for update /*!80000 of q */;
         /*M!100600 set statement sql_safe_updates = 0 for */ update json_table(v_list, '$[*]' columns (entry bigint path '$[0]', secret char(32) character set utf8mb4 path '$[1]', place int path '$[2]')) j straight_join delayed_queue q force index (primary) on q.entry = j.entry and q.secret = unhex(j.secret)
         set q.scheduled_at = v_until where q.semaphores is null and q.reserved_by is not null;
         /*M!100600 set statement group_concat_max_len = 1000000000 for */ select json_arrayagg(json_array(q.entry, r.place)) into v_slots
@@ -8967,8 +8990,7 @@ begin
     /*M!100600 set statement group_concat_max_len = 1000000000 for */ select json_arrayagg(l.entry), count(*) into v_list, out_freed
     from (
         select q.entry
-        from (select distinct j.entry
-            from json_table(coalesce(v_list, '[]'), '$[*]' columns (entry bigint path '$')) j) d
+        from (select distinct j.entry from json_table(coalesce(v_list, '[]'), '$[*]' columns (entry bigint path '$')) j) d
             straight_join delayed_queue q force index (primary) on q.entry = d.entry
         where q.reserved_by = in_worker and q.scheduled_at > in_now
         order by d.entry limit 1000000000 for update /*!80000 of q */ skip locked) l;
@@ -9352,19 +9374,19 @@ in_kind: the kind. in_expires: its expires_seconds. in_now: the time of the call
 Locks: none that anybody waits for.'
 begin
     declare v_used bigint;
-    declare v_old longtext character set utf8mb4;
     select max(u.used_at) into v_used from queue_use u where u.p_kind = in_kind;
     if coalesce(v_used <= in_now - in_expires * 250000, true) then
         insert into queue_use (id, p_kind, used_at) values (uuid_short(), in_kind, in_now);
-        /*M!100600 set statement group_concat_max_len = 1000000000 for */ select json_arrayagg(o.id) into v_old
-        from (
-            select u.id from queue_use u force index (queue_use_newest)
-            where u.p_kind = in_kind and u.used_at <= in_now - in_expires * 1000000
-            order by u.used_at limit 100 for update skip locked) o;
-        if v_old is not null then
-            /*M!100600 set statement sql_safe_updates = 0 for */ delete u from json_table(v_old, '$[*]' columns (id bigint unsigned path '$')) j
-                straight_join queue_use u force index (primary) on u.id = j.id;
-        end if;
+        begin declare v_unlocked longtext character set utf8mb4;
+            /*M!100600 set statement group_concat_max_len = 1000000000 for */ select json_arrayagg(json_array(unlocked.id)) into v_unlocked
+            from (select u.id from queue_use u force index (queue_use_newest)
+                where u.p_kind = in_kind and u.used_at <= in_now - in_expires * 1000000 order by u.used_at limit 100
+            for update /*!80000 of u */ skip locked) unlocked;
+            if v_unlocked is not null then
+                /*M!100600 set statement sql_safe_updates = 0 for */ delete u from json_table(v_unlocked, '$[*]' columns (id bigint unsigned path '$[0]')) unlocked
+                    straight_join queue_use u force index (primary) on u.id = unlocked.id;
+            end if;
+        end;
     end if;
 end;
 --;
@@ -9769,34 +9791,35 @@ begin
     declare v_history, v_dedup decimal(20,6) default 0;
     declare v_left int;
     declare v_since, v_logged bigint;
-    declare v_found longtext character set utf8mb4;
     declare continue handler for not found begin end;
     select k.history_seconds, k.dedup_seconds into v_history, v_dedup from queue_kind k where k.p_kind = in_kind;
-    set v_since = if(v_history = 0, 9223372036854775807, in_now - v_history * 1000000);
-    /*M!100600 set statement group_concat_max_len = 1000000000 for */ select json_arrayagg(json_array(o.finished_at, o.entry)), count(*) into v_found, out_pruned
-    from (
-        select h.finished_at, h.entry from queue_history h force index (primary)
-        where h.p_kind = in_kind and h.finished_at <= v_since
-            order by h.finished_at, h.entry limit in_max for update skip locked) o;
-    if v_found is not null then
-        /*M!100600 set statement sql_safe_updates = 0 for */ delete h from json_table(v_found, '$[*]' columns (finished_at bigint path '$[0]', entry bigint path '$[1]')) j
-            straight_join queue_history h force index (primary) on h.p_kind = in_kind and h.finished_at = j.finished_at
-                and h.entry = j.entry;
-    end if;
+    set v_since = if(v_history = 0, 9223372036854775807, in_now - v_history * 1000000), out_pruned = 0;
+    begin declare v_unlocked longtext character set utf8mb4;
+        /*M!100600 set statement group_concat_max_len = 1000000000 for */ select json_arrayagg(json_array(unlocked.p_kind, unlocked.finished_at, unlocked.entry)) into v_unlocked
+        from (select h.p_kind, h.finished_at, h.entry from queue_history h force index (primary)
+        where h.p_kind = in_kind and h.finished_at <= v_since order by h.finished_at, h.entry limit in_max
+        for update /*!80000 of h */ skip locked) unlocked;
+        if v_unlocked is not null then
+            /*M!100600 set statement sql_safe_updates = 0 for */ delete h from json_table(v_unlocked, '$[*]' columns (p_kind varchar(100) character set utf8mb4 collate /*!80017 utf8mb4_0900_bin *//*M!100600 utf8mb4_nopad_bin */ path '$[0]', finished_at bigint path '$[1]', entry bigint path '$[2]')) unlocked
+                straight_join queue_history h force index (primary) on h.p_kind = unlocked.p_kind and h.finished_at = unlocked.finished_at and h.entry = unlocked.entry;
+            set out_pruned = out_pruned + json_length(v_unlocked);
+        end if;
+    end;
     set v_since = if(v_dedup = 0, 9223372036854775807, in_now - v_dedup * 1000000), v_left = in_max - out_pruned;
-    /*M!100600 set statement group_concat_max_len = 1000000000 for */ select json_arrayagg(o.p_key) into v_found
-    from (
-        select d.p_key
-        from (
-            select n.p_key from queue_dedup n force index (queue_dedup_ended)
-            where n.p_kind = in_kind and n.ended_at <= v_since order by n.ended_at limit v_left) j
+    begin declare v_unlocked longtext character set utf8mb4;
+        /*M!100600 set statement group_concat_max_len = 1000000000 for */ select json_arrayagg(json_array(unlocked.p_kind, unlocked.p_key)) into v_unlocked
+        from (select d.p_kind, d.p_key from (
+                select n.p_key from queue_dedup n force index (queue_dedup_ended)
+                where n.p_kind = in_kind and n.ended_at <= v_since order by n.ended_at limit v_left) j
             straight_join queue_dedup d force index (primary) on d.p_kind = in_kind and d.p_key = j.p_key
-        where d.ended_at <= v_since for update /*!80000 of d */ skip locked) o;
-    if v_found is not null then
-        /*M!100600 set statement sql_safe_updates = 0 for */ delete d from json_table(v_found, '$[*]' columns (p_key varchar(200) character set utf8mb4 collate /*!80017 utf8mb4_0900_bin *//*M!100600 utf8mb4_nopad_bin */ path '$')) j
-            straight_join queue_dedup d force index (primary) on d.p_kind = in_kind and d.p_key = j.p_key;
-        set out_pruned = out_pruned + json_length(v_found);
-    end if;
+        where d.ended_at <= v_since
+        for update /*!80000 of d */ skip locked) unlocked;
+        if v_unlocked is not null then
+            /*M!100600 set statement sql_safe_updates = 0 for */ delete d from json_table(v_unlocked, '$[*]' columns (p_kind varchar(100) character set utf8mb4 collate /*!80017 utf8mb4_0900_bin *//*M!100600 utf8mb4_nopad_bin */ path '$[0]', p_key varchar(200) character set utf8mb4 collate /*!80017 utf8mb4_0900_bin *//*M!100600 utf8mb4_nopad_bin */ path '$[1]')) unlocked
+                straight_join queue_dedup d force index (primary) on d.p_kind = unlocked.p_kind and d.p_key = unlocked.p_key;
+            set out_pruned = out_pruned + json_length(v_unlocked);
+        end if;
+    end;
     set v_left = greatest(in_max - out_pruned, 0);
     call _queue_prune_log(in_kind, in_now, v_left, v_logged);
     set out_pruned = out_pruned + v_logged;
@@ -9885,7 +9908,6 @@ begin
     declare v_pruned bigint;
     begin declare v_own boolean; declare v_tries int default 0; again: loop begin
         declare v_now, v_rows, v_known, v_before bigint;
-        declare v_old longtext character set utf8mb4;
         declare v_left bigint default coalesce(in_max_rows, 10000);
         declare v_kind, v_history, v_dedup, v_log varchar(100) character set utf8mb4 collate /*!80017 utf8mb4_0900_bin *//*M!100600 utf8mb4_nopad_bin */ default '';
         declare exit handler for 1213, 1020, 1467 call _queue_retry(v_own, v_tries);
@@ -9923,11 +9945,15 @@ begin
         -- epochs that no server is in any more
         select min(n.epoch) into v_before
             from (select e.epoch from queue_epoch e order by e.epoch desc, e.id desc limit 100) n;
-        /*M!100600 set statement group_concat_max_len = 1000000000 for */ select json_arrayagg(json_array(o.epoch, o.id)) into v_old
-        from (select e.epoch, e.id from queue_epoch e where e.epoch < v_before
-            order by e.epoch, e.id limit 1000 for update skip locked) o;
-        /*M!100600 set statement sql_safe_updates = 0 for */ delete e from json_table(coalesce(v_old, '[]'), '$[*]' columns (epoch bigint path '$[0]', id bigint path '$[1]')) j
-            straight_join queue_epoch e force index (primary) on e.epoch = j.epoch and e.id = j.id;
+        begin declare v_unlocked longtext character set utf8mb4;
+            /*M!100600 set statement group_concat_max_len = 1000000000 for */ select json_arrayagg(json_array(unlocked.epoch, unlocked.id)) into v_unlocked
+            from (select e.epoch, e.id from queue_epoch e where e.epoch < v_before order by e.epoch, e.id limit 1000
+            for update /*!80000 of e */ skip locked) unlocked;
+            if v_unlocked is not null then
+                /*M!100600 set statement sql_safe_updates = 0 for */ delete e from json_table(v_unlocked, '$[*]' columns (epoch bigint path '$[0]', id bigint path '$[1]')) unlocked
+                    straight_join queue_epoch e force index (primary) on e.epoch = unlocked.epoch and e.id = unlocked.id;
+            end if;
+        end;
         call _queue_commit(v_own);
         leave again;
     end; end loop; end;
