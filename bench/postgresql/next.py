@@ -1,7 +1,8 @@
-"""The loop of a consumer by queue_next, beside pgmq's read + delete and our own reserve + ack."""
+"""The loop of a consumer by queue_next, alone and in batches, beside pgmq and our two calls."""
 
 from __future__ import annotations
 
+from bench.postgresql import batches
 from bench.postgresql.sides import Pgmq, Pyqueue
 from bench.run import Run
 
@@ -16,11 +17,19 @@ class Next(Pyqueue):
     name = "pyqueue, queue_next"
 
     def life(self, batch: int) -> str:
-        assert batch == 1
-        return """\\if :got
+        if batch == 1:
+            return """\\if :got
     select receipt, payload, 1 as got from queue_next(jsonb_build_array(:receipt::text), 'bench') \\aset
 \\else
     select receipt, payload, 1 as got from queue_reserve('bench') \\aset
+\\endif
+"""
+        return f"""\\if :got
+    select jsonb_agg(receipt) as receipts, count(*) as got
+        from queue_next(:receipts::jsonb, 'bench', 'bench', {batch}) \\gset
+\\else
+    select jsonb_agg(receipt) as receipts, count(*) as got
+        from queue_reserve('bench', 'bench', {batch}) \\gset
 \\endif
 """
 
@@ -28,16 +37,22 @@ class Next(Pyqueue):
 def run(run: Run) -> None:
     """Measure."""
     sides = [Next(run.url), Pgmq(run.url), Pyqueue(run.url)]
-    for clients in CLIENTS:
-        ours, *others = run.turns([lambda s=side, c=clients: s.rate(run, 1, c) for side in sides])
+    several = [(clients, 1, "one by one", OF_PGMQ) for clients in CLIENTS]
+    targets = (batches.OF_PGMQ, batches.OF_PGMQ_BY_SEVERAL)
+    several += [
+        (clients, batches.BATCH, f"in batches of {batches.BATCH}", target)
+        for clients, target in zip(batches.CLIENTS, targets, strict=True)
+    ]
+    for clients, batch, how, target in several:
+        ours, *others = run.turns([lambda s=side, b=batch, c=clients: s.rate(run, b, c) for side in sides])
         for side, found in zip(sides[1:], others, strict=True):
             run.keep(
-                "queue_next one by one",
+                f"queue_next {how}",
                 ours,
                 found,
                 our_name=sides[0].name,
                 other_name=side.name,
                 unit="messages/s",
                 clients=clients,
-                target=OF_PGMQ if isinstance(side, Pgmq) else None,
+                target=target if isinstance(side, Pgmq) else None,
             )

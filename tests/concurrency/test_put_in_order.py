@@ -116,7 +116,7 @@ def test_what_goes_elsewhere_is_put_in_in_the_order_of_its_keys(
     places.waited_for([(to, key) for key in "abcde"], lambda session: make(session, held))
 
 
-def test_moves_that_give_all_one_key_put_it_in_in_the_order_of_its_kinds(queue: Session, places: Places) -> None:
+def test_moves_that_give_all_one_key_put_it_in_kind_by_kind(queue: Session, places: Places) -> None:
     for key in "abc":
         queue.push("k", key, 0)
     held = receipts(queue.reserve("k", None, 3))
