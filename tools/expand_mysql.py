@@ -26,6 +26,7 @@ Rows of lists, which are JSON arrays here:
 - `deliveries(v_receipts) q`: the messages that are held under these receipts, as _queue_receipts takes them
   apart. Of both the row of the list is j, with its columns entry and place; of messages it has its place
   `with ordinality`.
+- `staged(v_parts) s`: the rows of stages, of the parts that a list of objects names.
 - `leaves(v_leaves) l`: what _queue_leaves makes of a document, path p and value c.
 - `for update of q`: locks these rows alone. MySQL takes it; MariaDB has no such words, and would lock the
   same, since a list has nothing to lock.
@@ -36,6 +37,8 @@ Expressions, which stand in queries, where no procedure can be called:
   PostgreSQL writes it. NULL where it is NULL.
 - `_queue_is_alive(w, v_now)`: whether the registered worker w is alive, by its session or by its heartbeat.
 - `_queue_is_receipt(v_receipt)`: whether a text has the form of a receipt, NULL for NULL.
+- `_queue_is_plain_row(s)`: whether a row of the inbox or of a stage is as most are, so that it needs no more
+  than to be put in. Not where that would take long to say: its JSON is long or may be deep.
 - `may match(q)`: whether the payload or the headers of a message may have the value of a filter that is
   looked for first, see _queue_first_of. It knows in_path, in_text, in_number and v_name, the name at the end
   of the path. On MariaDB a path finds the first of a name that stands twice: such a document may match.
@@ -124,6 +127,37 @@ _FORM: Final = (
     r"(\1 collate utf8mb4_bin regexp '^[0-9]{1,19}-[0-9a-f]{32}\\\\z'"
     r" and lpad(\1, 52, '0') < '9223372036854775808')"
 )
+_STAGED: Final = re.compile(r"\bstaged\((\w+)\) (\w+)")
+_PARTS: Final = (
+    r"json_table(\1, '$[*]' columns (part bigint path '$.part')) j"
+    r" straight_join queue_stage \2 force index (queue_stage_of_part) on \2.part = j.part"
+)
+_PLAIN_ROW: Final = re.compile(r"\b_queue_is_plain_row\((\w+)\)")
+# MySQL reads 100 levels of JSON, and fails where there are more.
+_PLAIN: Final = r"""(char_length(row.p_kind) between 1 and 95 and char_length(row.p_key) between 1 and 200
+and locate(char(0), row.p_kind) = 0 and locate(char(0), row.p_key) = 0
+and (length(row.p_kind) + length(row.p_key) = char_length(row.p_kind) + char_length(row.p_key)
+or hex(concat(row.p_kind, row.p_key)) not regexp '^(..)*ED[AB]')
+and if(row.payload_bytes is not null, row.payload is null,
+if(length(row.payload) > 65535
+or length(row.payload) - length(replace(replace(row.payload, '{', ''), '[', '')) > 99, false,
+json_valid(row.payload) and json_depth(if(json_valid(row.payload), row.payload, 'null')) <= 31)
+and (locate('\\', row.payload) = 0
+or replace(row.payload, '\\\\', '') not regexp '\\\\u0000|\\\\[^"/bfnrtu\\\\]')
+/*M!100600 and (row.payload not regexp '[0-9][.]([^0-9]|$)|[0-9]{310}|[0-9][eE][+]?[0-9]{3}'
+or replace(replace(row.payload, '\\\\', ''), '\\"', '') not regexp concat('"[^"]*+"(*SKIP)(*FAIL)',
+'|[0-9][.]([^0-9]|$)|[0-9]{310}|[0-9][eE][+]?[0-9]{3}')) */)
+and if(row.headers is null, true, locate('"', row.headers) > 0 and locate('\\', row.headers) = 0
+and if(length(row.headers) > 65535 or locate('{', row.headers, 2) > 0 or locate('[', row.headers) > 0, false,
+json_type(if(json_valid(row.headers), row.headers, 'null')) = 'OBJECT')
+/*M!100600 and row.headers not regexp concat('"[^"]*+"(*SKIP)(*FAIL)',
+'|[0-9][.]([^0-9]|$)|[0-9]{310}|[0-9][eE][+]?[0-9]{3}') */)
+and coalesce(row.priority between -32768 and 32767, true)
+and if(row.scheduled_at is null, coalesce(row.delay_seconds between 0 and 1000000000, true),
+row.delay_seconds is null and row.scheduled_at between 100000000000000 and 253402300799999999)
+and coalesce(row.attempts between 0 and 1000000000, true)
+and coalesce(row.max_attempts between 1 and 1000000000, true))"""
+
 _MAY_MATCH: Final = re.compile(r"\bmay match\((\w+)\)")
 _NUMBERS: Final = "'INTEGER', 'UNSIGNED INTEGER', 'DOUBLE', 'DECIMAL'"
 _MATCHES: Final = f"""\
@@ -159,6 +193,7 @@ def spell_out(text: str) -> str:
     """
     text = _DELIVERIES.sub(_held, _MESSAGES.sub(_named, text))
     text = _LEAVES.sub(rf"json_table(\1, '$[*]' columns ({_LEAF})) \2", _UNNEST.sub(_rows, text))
+    text = _PLAIN_ROW.sub(lambda row: _PLAIN.replace("row.", f"{row[1]}."), _STAGED.sub(_PARTS, text))
     text = _MAY_MATCH.sub(_may_match, _RECEIPT.sub(_FORM, _ALIVE.sub(_LIVES, text)))
     text = _HAS.sub(r"json_contains_path(\1, 'one', '$.\2')", text)
     text = _GET.sub(r"json_extract(\1, '$.\2')", text)

@@ -66,7 +66,7 @@ def test_a_message_with_everything_stops_no_more_often_than_it_did(
 ) -> None:
     conn.execute("select queue_define('mail', %s)", [json.dumps(KIND)])
     conn.execute("select queue_semaphore('s', 100)")
-    conn.execute("select queue_group('g', '{\"expected\": 100}')")
+    conn.execute("select queue_group('g', 'done')")
     options = json.dumps(OPTIONS | TURNS[turn])
     push = "select p.p_key from queue_push('mail', %s, '{\"a\": 1}', %s) p"
     where = '{"where": {"a": 1}, "timeout_seconds": 30}'

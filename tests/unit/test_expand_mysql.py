@@ -214,6 +214,23 @@ def test_messages_are_found_by_a_list_in_its_order() -> None:
     )
 
 
+def test_a_row_that_is_as_most_are_is_told_by_one_condition() -> None:
+    text = expand("if _queue_is_plain_row(new) and v_special = 0 then")
+    assert text.startswith("if (char_length(new.p_kind) between 1 and 95 and ")
+    assert text.endswith(", true)) and v_special = 0 then")
+    assert "row." not in text
+    columns = {"p_kind", "p_key", "payload", "payload_bytes", "headers", "priority", "delay_seconds"}
+    assert set(re.findall(r"\bnew\.(\w+)", text)) == columns | {"scheduled_at", "attempts", "max_attempts"}
+
+
+def test_what_is_staged_is_found_by_its_parts() -> None:
+    assert expand("    delete s from staged(in_parts) s;") == (
+        "    /*M!100600 set statement sql_safe_updates = 0 for */"
+        " delete s from json_table(in_parts, '$[*]' columns (part bigint path '$.part')) j"
+        " straight_join queue_stage s force index (queue_stage_of_part) on s.part = j.part;"
+    )
+
+
 def test_leaves_are_a_path_and_a_value() -> None:
     text = expand("from leaves(v_leaves) l where")
     assert text.startswith("from json_table(v_leaves, '$[*]' columns (p longtext ")
@@ -234,7 +251,7 @@ def test_what_may_match_is_asked_of_both_documents() -> None:
 
 OURS = re.compile(
     r"collate exact|(begin|end) atomic|for each \w+ into|end each;|\w (\?|->) '|for update of|skip locked by"
-    r"|\b(_queue_is_alive|_queue_is_receipt|may match|messages|deliveries|leaves|unnest)\("
+    r"|\b(_queue_is_\w+|may match|messages|deliveries|leaves|staged|unnest)\("
 )
 
 

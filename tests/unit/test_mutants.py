@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import itertools
+import re
 
 import pytest
 
@@ -24,6 +25,8 @@ def test_what_is_changed_is_found_in_what_tests_install(dialect: str) -> None:
 def test_what_no_test_can_see_can_still_be_changed() -> None:
     there = itertools.chain(sql.mutants("postgresql"), sql.mutants("mysql"), python.mutants())
     assert set(equivalent()) - {key(mutant) for mutant in there} == set()
+    glued = [why for why in equivalent().values() if re.search(r"\bsql/(mysql|postgresql)/", why)]
+    assert glued == [], "there is a blank line between two"
 
 
 def left_out(source: str, sort: str) -> set[str]:

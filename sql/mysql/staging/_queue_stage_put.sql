@@ -38,36 +38,12 @@ begin
         call _queue_fail('PQ004', 'parts', in_parts, 'must be staged, and published once');
     end if;
     -- what is as messages mostly are is pushed by one statement
-    select count(*), coalesce(sum((char_length(s.p_kind) between 1 and 95 and char_length(s.p_key) between 1 and 200
-        and locate(char(0), s.p_kind) = 0 and locate(char(0), s.p_key) = 0
-        and (length(s.p_kind) + length(s.p_key) = char_length(s.p_kind) + char_length(s.p_key)
-            or hex(concat(s.p_kind, s.p_key)) not regexp '^(..)*ED[AB]')
-        and if(s.payload_bytes is not null, s.payload is null,
-            if(length(s.payload) > 65535
-            or length(s.payload) - length(replace(replace(s.payload, '{', ''), '[', '')) > 99, false,
-                -- MySQL reads 100 levels
-                json_valid(s.payload) and json_depth(if(json_valid(s.payload), s.payload, 'null')) <= 31)
-            and (locate('\\', s.payload) = 0
-                or replace(s.payload, '\\\\', '') not regexp '\\\\u0000|\\\\[^"/bfnrtu\\\\]')
-            /*M!100600 and (s.payload not regexp '[0-9][.]([^0-9]|$)|[0-9]{310}|[0-9][eE][+]?[0-9]{3}'
-                or replace(replace(s.payload, '\\\\', ''), '\\"', '') not regexp concat('"[^"]*+"(*SKIP)(*FAIL)',
-                    '|[0-9][.]([^0-9]|$)|[0-9]{310}|[0-9][eE][+]?[0-9]{3}')) */)
-        and if(s.headers is null, true, locate('"', s.headers) > 0 and locate('\\', s.headers) = 0
-            and if(length(s.headers) > 65535 or locate('{', s.headers, 2) > 0 or locate('[', s.headers) > 0, false,
-                json_type(if(json_valid(s.headers), s.headers, 'null')) = 'OBJECT')
-            /*M!100600 and s.headers not regexp concat('"[^"]*+"(*SKIP)(*FAIL)',
-                '|[0-9][.]([^0-9]|$)|[0-9]{310}|[0-9][eE][+]?[0-9]{3}') */)
-        and coalesce(s.priority between -32768 and 32767, true)
-        and if(s.scheduled_at is null, coalesce(s.delay_seconds between 0 and 1000000000, true),
-            s.delay_seconds is null and s.scheduled_at between 100000000000000 and 253402300799999999)
-        and coalesce(s.attempts between 0 and 1000000000, true)
-            and coalesce(s.max_attempts between 1 and 1000000000, true)
+    select count(*), coalesce(sum((_queue_is_plain_row(s)
         and k.payload_shape is null and coalesce(k.dedup_seconds, 0) = 0 and coalesce(k.log_seconds, 0) = 0
         and coalesce(k.draining, false) = false and coalesce(k.filter_index, false) = false
             and k.roles is null) is not true), 0) > 0
     into out_messages, v_special
-    from json_table(in_parts, '$[*]' columns (part bigint path '$.part')) j
-        straight_join queue_stage s force index (queue_stage_of_part) on s.part = j.part
+    from staged(in_parts) s
         left join queue_kind k force index (primary) on k.p_kind = s.p_kind;
     if out_messages <> coalesce(v_expected, 0) then
         call _queue_fail('PQ004', 'messages', out_messages,
@@ -91,8 +67,7 @@ begin
             if(o.due > v_now, o.due, null)
         from (
             select s.id, coalesce(s.scheduled_at, v_now + cast(coalesce(s.delay_seconds, 0) * 1000000 as signed)) as due
-            from json_table(in_parts, '$[*]' columns (part bigint path '$.part')) j
-                straight_join queue_stage s force index (queue_stage_of_part) on s.part = j.part
+            from staged(in_parts) s
             order by s.p_key, s.p_kind, s.id limit 1000000000) o
             straight_join queue_stage m force index (primary) on m.id = o.id
             left join delayed_queue q force index (delayed_queue_key) on q.p_kind = m.p_kind and q.p_key = m.p_key
@@ -109,8 +84,7 @@ begin
                 /*!80017 q.payload <=> cast(coalesce(s.payload, 'null') as json) */
                 /*M!100600 cast(q.payload as binary) <=> cast(coalesce(s.payload, 'null') as binary) */)), 0)
         into out_pushed, out_differing
-        from json_table(in_parts, '$[*]' columns (part bigint path '$.part')) j
-            straight_join queue_stage s force index (queue_stage_of_part) on s.part = j.part
+        from staged(in_parts) s
             left join delayed_queue q force index (delayed_queue_key) on q.p_kind = s.p_kind and q.p_key = s.p_key;
     end if;
     call _queue_text(in_options, 'job', v_job);
@@ -120,8 +94,7 @@ begin
         values (in_query, in_batch, left(v_job, 200), v_now, out_messages, out_pushed, out_differing,
             coalesce(v_refused, 0));
     end if;
-    delete s from json_table(in_parts, '$[*]' columns (part bigint path '$.part')) j
-        straight_join queue_stage s force index (queue_stage_of_part) on s.part = j.part;
+    delete s from staged(in_parts) s;
     delete p from json_table(in_parts, '$[*]' columns (part bigint path '$.part')) j
         straight_join queue_stage_part p force index (primary) on p.part = j.part;
 end;

@@ -16,8 +16,7 @@ begin
     declare v_error varchar(128);
     declare v_outcome varchar(10);
     declare c cursor for
-        select s.id from json_table(in_parts, '$[*]' columns (part bigint path '$.part')) j
-            straight_join queue_stage s force index (queue_stage_of_part) on s.part = j.part
+        select s.id from staged(in_parts) s
         order by s.p_key, s.p_kind, s.id;
     declare exit handler for sqlstate 'PQ001', sqlstate 'PQ002', sqlstate 'PQ003' begin
         get diagnostics condition 1 v_error = message_text, v_number = mysql_errno;

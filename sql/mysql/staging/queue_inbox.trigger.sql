@@ -20,35 +20,10 @@ begin
             else signal sqlstate 'PQ003' set message_text = v_error, mysql_errno = 31003;
         end case;
     end;
-    declare exit handler for 3151, 3157 begin
-        set v_error = left(concat('row (key ', coalesce(concat('"', left(new.p_key, 40), '"'), 'NULL'),
-            '): must be JSON that MySQL can hold'), 128);
-        signal sqlstate 'PQ003' set message_text = v_error, mysql_errno = 31003;
-    end;
     select count(*) into v_special from queue_kind k where k.p_kind = new.p_kind and (k.payload_shape is not null
         or k.dedup_seconds > 0 or k.draining or k.filter_index or k.log_seconds > 0 or k.roles is not null);
     -- what is as messages mostly are needs no more than to be put in
-    if char_length(new.p_kind) between 1 and 95 and char_length(new.p_key) between 1 and 200
-        and locate(char(0), new.p_kind) = 0 and locate(char(0), new.p_key) = 0
-        and (length(new.p_kind) + length(new.p_key) = char_length(new.p_kind) + char_length(new.p_key)
-            or hex(concat(new.p_kind, new.p_key)) not regexp '^(..)*ED[AB]')
-        and if(new.payload_bytes is not null, new.payload is null,
-            json_valid(new.payload) and json_depth(if(json_valid(new.payload), new.payload, 'null')) <= 31
-            and (locate('\\', new.payload) = 0
-                or replace(new.payload, '\\\\', '') not regexp '\\\\u0000|\\\\[^"/bfnrtu\\\\]')
-            /*M!100600 and (new.payload not regexp '[0-9][.]([^0-9]|$)|[0-9]{310}|[0-9][eE][+]?[0-9]{3}'
-                or replace(replace(new.payload, '\\\\', ''), '\\"', '') not regexp concat('"[^"]*+"(*SKIP)(*FAIL)',
-                    '|[0-9][.]([^0-9]|$)|[0-9]{310}|[0-9][eE][+]?[0-9]{3}')) */)
-        and if(new.headers is null, true, json_type(if(json_valid(new.headers), new.headers, 'null')) = 'OBJECT'
-            and locate('"', new.headers) > 0
-            and locate('{', new.headers, 2) = 0 and locate('[', new.headers) = 0 and locate('\\', new.headers) = 0
-            /*M!100600 and new.headers not regexp concat('"[^"]*+"(*SKIP)(*FAIL)',
-                '|[0-9][.]([^0-9]|$)|[0-9]{310}|[0-9][eE][+]?[0-9]{3}') */)
-        and coalesce(new.priority between -32768 and 32767, true)
-        and if(new.scheduled_at is null, coalesce(new.delay_seconds between 0 and 1000000000, true),
-            new.delay_seconds is null and new.scheduled_at between 100000000000000 and 253402300799999999)
-        and coalesce(new.attempts between 0 and 1000000000, true)
-            and coalesce(new.max_attempts between 1 and 1000000000, true) and v_special = 0 then
+    if _queue_is_plain_row(new) and v_special = 0 then
         call queue_now(v_now);
         call _queue_entry(v_entry);
         set v_due = coalesce(new.scheduled_at, v_now + cast(coalesce(new.delay_seconds, 0) * 1000000 as signed));
