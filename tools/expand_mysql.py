@@ -97,11 +97,11 @@ _UNLOCKED: Final = re.compile(
 )
 _REMOVED: Final = """\
 begin declare v_unlocked longtext;
-    select json_arrayagg(json_array({found})) into v_unlocked
+    select json_arrayagg({found}) into v_unlocked
     from (select {keys} from {rows}
     for update of {alias} skip locked) unlocked;
     if v_unlocked is not null then
-        delete {alias} from json_table(v_unlocked, '$[*]' columns ({columns})) unlocked
+        delete {alias} from unnest(v_unlocked) unlocked ({key})
             straight_join {table} {alias} force index (primary) on {same};
 {counted}    end if;
 end;
@@ -239,14 +239,14 @@ def _removed(statement: re.Match[str]) -> str:
     indent, alias, rows, key, counter = statement.groups()
     table = re.search(rf"\b((?:queue|delayed)_\w+) {alias}\b", rows)
     assert table is not None, statement[0]
-    columns = [column.split(" ", 1) for column in re.split(r",\s+", key)]
-    names = [name for name, _ in columns]
+    names = [column.split()[0] for column in key.split(",")]
+    found = ", ".join(f"unlocked.{name}" for name in names)
     parts = {
-        "found": ", ".join(f"unlocked.{name}" for name in names),
+        "found": f"json_array({found})" if len(names) > 1 else found,
         "keys": ", ".join(f"{alias}.{name}" for name in names),
         "rows": rows,
         "alias": alias,
-        "columns": ", ".join(f"{name} {type_} path '$[{n}]'" for n, (name, type_) in enumerate(columns)),
+        "key": key,
         "table": table[1],
         "same": " and ".join(f"{alias}.{name} = unlocked.{name}" for name in names),
         "counted": f"        set {counter} = {counter} + json_length(v_unlocked);\n" if counter else "",

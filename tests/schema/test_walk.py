@@ -1,7 +1,6 @@
 """The walk of a message on PostgreSQL: at how many routines a call stops, with nothing and with everything.
 
-A stop is a routine that is called, however often. What the server writes into its caller, a routine in SQL,
-is none.
+A stop is a routine that is called, however often.
 """
 
 from __future__ import annotations
@@ -12,7 +11,8 @@ from typing import Any
 import psycopg
 import pytest
 
-CALLS = "select funcname, sum(calls)::integer from pg_stat_xact_user_functions group by 1"
+from tests.schema.walks import routines_called
+
 KIND = {
     "history_seconds": 60,
     "dedup_seconds": 60,
@@ -37,12 +37,9 @@ TURNS = {"semaphores": {"semaphores": ["s"], "route": ["x", "y"]}, "order key": 
 
 def stops(conn: psycopg.Connection[Any], text: str, *values: object) -> tuple[set[str], str]:
     """Return the routines that a statement calls, and the receipt that it answers, if any."""
-    conn.execute("set track_functions = 'all'")
-    with conn.transaction():
-        before = dict(conn.execute(CALLS).fetchall())
+    with routines_called(conn) as called:
         found = conn.execute(text.encode(), values).fetchone()
-        calls = conn.execute(CALLS).fetchall()
-    return {name for name, count in calls if count > before.get(name, 0)}, found[0] if found else ""
+    return called, found[0] if found else ""
 
 
 def shortest(walks: list[list[set[str]]]) -> list[set[str]]:

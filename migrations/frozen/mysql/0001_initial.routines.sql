@@ -2548,12 +2548,12 @@ in_kind: the kind. in_before: those with a smaller number; NULL: all.
 Locks: their rows; what others have locked is left.'
 begin
     begin declare v_unlocked longtext character set utf8mb4;
-        /*M!100600 set statement group_concat_max_len = 1000000000 for */ select json_arrayagg(json_array(unlocked.id)) into v_unlocked
+        /*M!100600 set statement group_concat_max_len = 1000000000 for */ select json_arrayagg(unlocked.id) into v_unlocked
         from (select c.id from queue_cursor c force index (queue_cursor_kind)
         where c.p_kind = in_kind and c.id + 0 < coalesce(in_before, 18446744073709551615)
         for update /*!80000 of c */ skip locked) unlocked;
         if v_unlocked is not null then
-            /*M!100600 set statement sql_safe_updates = 0 for */ delete c from json_table(v_unlocked, '$[*]' columns (id bigint unsigned path '$[0]')) unlocked
+            /*M!100600 set statement sql_safe_updates = 0 for */ delete c from json_table(v_unlocked, '$[*]' columns (id bigint unsigned path '$')) unlocked
                 straight_join queue_cursor c force index (primary) on c.id = unlocked.id;
         end if;
     end;
@@ -3342,10 +3342,29 @@ begin
         q.source_kind is null, q.deliveries, q.order_key, q.semaphores, q.member
     into v_kind, v_to, v_keeps, v_pushed, v_deliveries, v_order, v_semaphores, v_member
     from delayed_queue q left join queue_kind k on k.p_kind = q.p_kind where q.entry = v_entry and q.secret = v_secret;
-    set out_outcome = 'lost', v_list = json_array(json_array(v_entry + 0, lower(hex(v_secret)), 1));
-    if v_kind is not null and (v_to is not null or v_keeps) then
+    set out_outcome = 'lost';
+    if v_kind is not null and v_to is null and not v_keeps then -- most, in one statement
+        delete q from delayed_queue q where q.entry = v_entry and q.secret = v_secret and q.pending is null;
+        if row_count() > 0 then
+            insert into queue_count (id, p_kind, pushed, reserved, acked)
+                values (uuid_short(), v_kind, v_pushed, v_deliveries, 1);
+            set out_outcome = 'acked';
+            if v_order is not null then
+                call queue_now(v_now);
+                call _queue_advance(json_array(json_array(v_kind, v_order, v_entry + 0)), v_now);
+            elseif v_semaphores is not null then
+                call _queue_permits_note(v_entry, v_semaphores);
+            end if;
+        end if;
+    end if;
+    if out_outcome = 'lost' then
         call queue_now(v_now);
-        if v_to is not null then
+        set v_list = json_array(json_array(v_entry + 0, lower(hex(v_secret)), 1));
+        if v_kind is null or v_to is null and not v_keeps then -- or a snapshot that is old
+            call _queue_move_many(v_list, 1, null, in_options, v_now, v_outcomes);
+            set out_outcome = case v_outcomes when 'a' then 'acked' when 'm' then 'moved' when 'd' then 'duplicate'
+                else 'lost' end;
+        elseif v_to is not null then
             set v_move = json_set(json_remove(coalesce(nullif(in_options, 'null'), '{}'), '$.to'), '$.next', true),
                 v_member = null;
             call _queue_lock_moves(v_list, null, v_to, null);
@@ -3364,25 +3383,6 @@ begin
         if v_member is not null and out_outcome = 'acked' then
             call _queue_members_end(json_array(v_member + 0), 'acked', json_extract(in_options, '$.result'), v_now);
         end if;
-    elseif v_kind is not null then -- most, in one statement
-        delete q from delayed_queue q where q.entry = v_entry and q.secret = v_secret and q.pending is null;
-        if row_count() > 0 then
-            insert into queue_count (id, p_kind, pushed, reserved, acked)
-                values (uuid_short(), v_kind, v_pushed, v_deliveries, 1);
-            set out_outcome = 'acked';
-            if v_order is not null then
-                call queue_now(v_now);
-                call _queue_advance(json_array(json_array(v_kind, v_order, v_entry + 0)), v_now);
-            elseif v_semaphores is not null then
-                call _queue_permits_note(v_entry, v_semaphores);
-            end if;
-        end if;
-    end if;
-    if out_outcome = 'lost' then -- or a snapshot that is old
-        call queue_now(v_now);
-        call _queue_move_many(v_list, 1, null, in_options, v_now, v_outcomes);
-        set out_outcome = case v_outcomes when 'a' then 'acked' when 'm' then 'moved' when 'd' then 'duplicate'
-            else 'lost' end;
     end if;
 end;
 --;
@@ -7985,40 +7985,40 @@ begin
         end if;
     end;
     begin declare v_unlocked longtext character set utf8mb4;
-        /*M!100600 set statement group_concat_max_len = 1000000000 for */ select json_arrayagg(json_array(unlocked.source)) into v_unlocked
+        /*M!100600 set statement group_concat_max_len = 1000000000 for */ select json_arrayagg(unlocked.source) into v_unlocked
         from (select l.source from (select n.source from queue_stream_plan n force index (queue_stream_plan_begun)
             where n.begun_at <= in_now - 604800000000 order by n.begun_at limit in_max) n
             straight_join queue_stream_plan l force index (primary) on l.source = n.source
         where l.begun_at <= in_now - 604800000000
         for update /*!80000 of l */ skip locked) unlocked;
         if v_unlocked is not null then
-            /*M!100600 set statement sql_safe_updates = 0 for */ delete l from json_table(v_unlocked, '$[*]' columns (source varchar(230) character set utf8mb4 collate /*!80017 utf8mb4_0900_bin *//*M!100600 utf8mb4_nopad_bin */ path '$[0]')) unlocked
+            /*M!100600 set statement sql_safe_updates = 0 for */ delete l from json_table(v_unlocked, '$[*]' columns (source varchar(230) character set utf8mb4 collate /*!80017 utf8mb4_0900_bin *//*M!100600 utf8mb4_nopad_bin */ path '$')) unlocked
                 straight_join queue_stream_plan l force index (primary) on l.source = unlocked.source;
             set out_pruned = out_pruned + json_length(v_unlocked);
         end if;
     end;
     begin declare v_unlocked longtext character set utf8mb4;
-        /*M!100600 set statement group_concat_max_len = 1000000000 for */ select json_arrayagg(json_array(unlocked.id)) into v_unlocked
+        /*M!100600 set statement group_concat_max_len = 1000000000 for */ select json_arrayagg(unlocked.id) into v_unlocked
         from (select w.id from (select n.id from queue_write n force index (queue_write_at)
             where n.written_at <= in_now - 604800000000 order by n.written_at limit in_max) n
             straight_join queue_write w force index (primary) on w.id = n.id
         where w.written_at <= in_now - 604800000000
         for update /*!80000 of w */ skip locked) unlocked;
         if v_unlocked is not null then
-            /*M!100600 set statement sql_safe_updates = 0 for */ delete w from json_table(v_unlocked, '$[*]' columns (id bigint path '$[0]')) unlocked
+            /*M!100600 set statement sql_safe_updates = 0 for */ delete w from json_table(v_unlocked, '$[*]' columns (id bigint path '$')) unlocked
                 straight_join queue_write w force index (primary) on w.id = unlocked.id;
             set out_pruned = out_pruned + json_length(v_unlocked);
         end if;
     end;
     begin declare v_unlocked longtext character set utf8mb4;
-        /*M!100600 set statement group_concat_max_len = 1000000000 for */ select json_arrayagg(json_array(unlocked.query)) into v_unlocked
+        /*M!100600 set statement group_concat_max_len = 1000000000 for */ select json_arrayagg(unlocked.query) into v_unlocked
         from (select d.query from (select n.query from queue_stage_done n force index (queue_stage_done_at)
             where n.done_at <= in_now - 31536000000000 order by n.done_at limit in_max) n
             straight_join queue_stage_done d force index (primary) on d.query = n.query
         where d.done_at <= in_now - 31536000000000
         for update /*!80000 of d */ skip locked) unlocked;
         if v_unlocked is not null then
-            /*M!100600 set statement sql_safe_updates = 0 for */ delete d from json_table(v_unlocked, '$[*]' columns (query varchar(200) character set utf8mb4 collate /*!80017 utf8mb4_0900_bin *//*M!100600 utf8mb4_nopad_bin */ path '$[0]')) unlocked
+            /*M!100600 set statement sql_safe_updates = 0 for */ delete d from json_table(v_unlocked, '$[*]' columns (query varchar(200) character set utf8mb4 collate /*!80017 utf8mb4_0900_bin *//*M!100600 utf8mb4_nopad_bin */ path '$')) unlocked
                 straight_join queue_stage_done d force index (primary) on d.query = unlocked.query;
             set out_pruned = out_pruned + json_length(v_unlocked);
         end if;
@@ -9372,12 +9372,12 @@ begin
     if coalesce(v_used <= in_now - in_expires * 250000, true) then
         insert into queue_use (id, p_kind, used_at) values (uuid_short(), in_kind, in_now);
         begin declare v_unlocked longtext character set utf8mb4;
-            /*M!100600 set statement group_concat_max_len = 1000000000 for */ select json_arrayagg(json_array(unlocked.id)) into v_unlocked
+            /*M!100600 set statement group_concat_max_len = 1000000000 for */ select json_arrayagg(unlocked.id) into v_unlocked
             from (select u.id from queue_use u force index (queue_use_newest)
                 where u.p_kind = in_kind and u.used_at <= in_now - in_expires * 1000000 order by u.used_at limit 100
             for update /*!80000 of u */ skip locked) unlocked;
             if v_unlocked is not null then
-                /*M!100600 set statement sql_safe_updates = 0 for */ delete u from json_table(v_unlocked, '$[*]' columns (id bigint unsigned path '$[0]')) unlocked
+                /*M!100600 set statement sql_safe_updates = 0 for */ delete u from json_table(v_unlocked, '$[*]' columns (id bigint unsigned path '$')) unlocked
                     straight_join queue_use u force index (primary) on u.id = unlocked.id;
             end if;
         end;

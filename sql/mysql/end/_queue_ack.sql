@@ -28,10 +28,29 @@ begin
         q.source_kind is null, q.deliveries, q.order_key, q.semaphores, q.member
     into v_kind, v_to, v_keeps, v_pushed, v_deliveries, v_order, v_semaphores, v_member
     from delayed_queue q left join queue_kind k on k.p_kind = q.p_kind where q.entry = v_entry and q.secret = v_secret;
-    set out_outcome = 'lost', v_list = json_array(json_array(v_entry + 0, lower(hex(v_secret)), 1));
-    if v_kind is not null and (v_to is not null or v_keeps) then
+    set out_outcome = 'lost';
+    if v_kind is not null and v_to is null and not v_keeps then -- most, in one statement
+        delete q from delayed_queue q where q.entry = v_entry and q.secret = v_secret and q.pending is null;
+        if row_count() > 0 then
+            insert into queue_count (id, p_kind, pushed, reserved, acked)
+                values (uuid_short(), v_kind, v_pushed, v_deliveries, 1);
+            set out_outcome = 'acked';
+            if v_order is not null then
+                call queue_now(v_now);
+                call _queue_advance(json_array(json_array(v_kind, v_order, v_entry + 0)), v_now);
+            elseif v_semaphores is not null then
+                call _queue_permits_note(v_entry, v_semaphores);
+            end if;
+        end if;
+    end if;
+    if out_outcome = 'lost' then
         call queue_now(v_now);
-        if v_to is not null then
+        set v_list = json_array(json_array(v_entry + 0, lower(hex(v_secret)), 1));
+        if v_kind is null or v_to is null and not v_keeps then -- or a snapshot that is old
+            call _queue_move_many(v_list, 1, null, in_options, v_now, v_outcomes);
+            set out_outcome = case v_outcomes when 'a' then 'acked' when 'm' then 'moved' when 'd' then 'duplicate'
+                else 'lost' end;
+        elseif v_to is not null then
             set v_move = json_set(json_remove(coalesce(nullif(in_options, 'null'), '{}'), '$.to'), '$.next', true),
                 v_member = null;
             call _queue_lock_moves(v_list, null, v_to, null);
@@ -50,24 +69,5 @@ begin
         if v_member is not null and out_outcome = 'acked' then
             call _queue_members_end(json_array(v_member + 0), 'acked', in_options -> 'result', v_now);
         end if;
-    elseif v_kind is not null then -- most, in one statement
-        delete q from delayed_queue q where q.entry = v_entry and q.secret = v_secret and q.pending is null;
-        if row_count() > 0 then
-            insert into queue_count (id, p_kind, pushed, reserved, acked)
-                values (uuid_short(), v_kind, v_pushed, v_deliveries, 1);
-            set out_outcome = 'acked';
-            if v_order is not null then
-                call queue_now(v_now);
-                call _queue_advance(json_array(json_array(v_kind, v_order, v_entry + 0)), v_now);
-            elseif v_semaphores is not null then
-                call _queue_permits_note(v_entry, v_semaphores);
-            end if;
-        end if;
-    end if;
-    if out_outcome = 'lost' then -- or a snapshot that is old
-        call queue_now(v_now);
-        call _queue_move_many(v_list, 1, null, in_options, v_now, v_outcomes);
-        set out_outcome = case v_outcomes when 'a' then 'acked' when 'm' then 'moved' when 'd' then 'duplicate'
-            else 'lost' end;
     end if;
 end;
