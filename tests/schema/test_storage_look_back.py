@@ -262,7 +262,7 @@ def test_an_entry_that_died_costs_a_quarter_of_a_microsecond(session: Session, d
             session.conn.execute("set local enable_sort = off")
             [before] = session.conn.execute("select _queue_effort()").fetchone() or (0,)
             session.conn.execute(
-                "select s.tids from _queue_scan(%s, %s, 1, null, 'start', null) s", [session.kind, MOST]
+                "select s.tids from _queue_scan(%s, %s, 1, 1, null, 'start', null) s", [session.kind, MOST]
             )
             [after] = session.conn.execute("select _queue_effort()").fetchone() or (0,)
     assert 200 <= after - before < 240, "and half a one for each page"

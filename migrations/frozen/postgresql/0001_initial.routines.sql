@@ -1384,9 +1384,9 @@ moved, the best of the 1000 that came due first.
 Result: the first place given; NULL where there was nothing.
 Locks: those messages; what others have locked is left out.$$;
 --;
-create or replace function _queue_scan(in_kind text, in_now bigint, in_max integer, in_cursor queue_cursor,
-    in_from text, in_low bigint, out tids tid[], out expired bigint, out last bigint,
-    out last_entry bigint) language plpgsql as $$
+create or replace function _queue_scan(in_kind text, in_now bigint, in_max integer, in_most integer,
+    in_cursor queue_cursor, in_from text, in_low bigint, out tids tid[], out expired bigint, out ends bigint,
+    out last bigint, out last_entry bigint) language plpgsql as $$
 declare
     v_rank constant bigint := in_cursor.ranks[1];
     v_places constant bigint[] := case in_from when 'marks' then in_cursor.older_places else in_cursor.places end;
@@ -1395,37 +1395,45 @@ declare
     v_entry bigint;
 begin
     if in_from = 'start' then
-        select array_agg(r.tid), count(r.reserved_at) into tids, expired from (
-            select q.ctid as tid, q.reserved_at from delayed_queue q
+        select array_agg(r.tid), count(r.reserved_at), count(*) filter (where r.ends) into tids, expired, ends from (
+            select q.ctid as tid, q.reserved_at, q.pending is not null or q.semaphores is not null
+                or q.attempts >= coalesce(q.max_attempts, in_most) as ends
+            from delayed_queue q
             where q.p_kind = in_kind and q.ready_at is not null and q.scheduled_at <= in_now
             order by q.p_kind, -q.priority::integer, q.ready_at, q.entry limit in_max for update skip locked) r;
     elsif cardinality(in_cursor.ranks) = 1 then -- one priority in use: what stands before it, then it and what follows
         v_low := least(v_places[1], in_low);
         v_entry := case when v_low = in_low then 0 else v_entries[1] end;
-        select array_agg(r.tid), count(r.reserved_at), case when min(r.rank) = v_rank
+        select array_agg(r.tid), count(r.reserved_at), count(*) filter (where r.ends), case when min(r.rank) = v_rank
             and max(r.rank) = v_rank then max(r.ready_at) end, (array_agg(r.entry))[count(*)]
-        into tids, expired, last, last_entry
+        into tids, expired, ends, last, last_entry
         from (select l.* from (
             select * from (
-                select q.ctid as tid, q.reserved_at, -q.priority::integer as rank, q.ready_at, q.entry
-                    from delayed_queue q
+                select q.ctid as tid, q.reserved_at, -q.priority::integer as rank, q.ready_at, q.entry,
+                    q.pending is not null or q.semaphores is not null
+                    or q.attempts >= coalesce(q.max_attempts, in_most) as ends
+                from delayed_queue q
                 where q.p_kind = in_kind and q.ready_at is not null and q.scheduled_at <= in_now
                     and -q.priority::integer < v_rank
                 order by q.p_kind, -q.priority::integer, q.ready_at, q.entry limit in_max for update skip locked) a
             union all
             select * from (
-                select q.ctid, q.reserved_at, -q.priority::integer, q.ready_at, q.entry from delayed_queue q
+                select q.ctid, q.reserved_at, -q.priority::integer, q.ready_at, q.entry,
+                    q.pending is not null or q.semaphores is not null or q.attempts >= coalesce(q.max_attempts, in_most)
+                from delayed_queue q
                 where q.p_kind = in_kind and q.ready_at is not null and q.scheduled_at <= in_now
                     and (-q.priority::integer, q.ready_at, q.entry) >= (v_rank, v_low, v_entry)
                 order by q.p_kind, -q.priority::integer, q.ready_at, q.entry limit in_max for update skip locked) b
             ) l limit in_max) r;
     else
-        select array_agg(r.tid), count(r.reserved_at) into tids, expired from (
-            select l.tid, l.reserved_at
+        select array_agg(r.tid), count(r.reserved_at), count(*) filter (where r.ends) into tids, expired, ends from (
+            select l.tid, l.reserved_at, l.ends
             from unnest(-2147483648::bigint || in_cursor.ranks, 0::bigint || v_places, 0::bigint || v_entries,
                     in_cursor.ranks || 2147483648) a (rank, place, entry, next_rank),
                 lateral (
-                    select q.ctid as tid, q.reserved_at from delayed_queue q
+                    select q.ctid as tid, q.reserved_at, q.pending is not null or q.semaphores is not null
+                        or q.attempts >= coalesce(q.max_attempts, in_most) as ends
+                    from delayed_queue q
                     where q.p_kind = in_kind and q.ready_at is not null and q.scheduled_at <= in_now
                         and (-q.priority::integer, q.ready_at, q.entry)
                             >= (a.rank, least(a.place, in_low), case when a.place >= in_low then 0 else a.entry end)
@@ -1435,19 +1443,21 @@ begin
     end if;
 end $$;
 --;
-comment on function _queue_scan(text, bigint, integer, queue_cursor, text, bigint) is
+comment on function _queue_scan(text, bigint, integer, integer, queue_cursor, text, bigint) is
 $$The next messages of the ready line, locked.
-in_kind: the kind. in_now: the time of the call. in_max: how many. in_cursor: the cursor. in_from: where to begin:
-start, cursor (its places) or marks (its older marks). in_low: no later than this place, NULL for none.
-Result: tids, row identifiers (NULL for none), how many of them are expired holds, and last and
-last_entry, the place that they give, where one priority is in use and all are of it. A lane with the gap behind it is
-one range of the index, so a priority that comes new is found where it stands.
+in_kind: the kind. in_now: the time of the call. in_max: how many. in_most: how many deliveries a message of the
+kind may have. in_cursor: the cursor. in_from: where to begin: start, cursor (its places) or marks (its older marks).
+in_low: no later than this place, NULL for none.
+Result: tids, row identifiers (NULL for none); expired: how many of them are expired holds; ends: how many name
+semaphores or can't be delivered; last and last_entry, the place that they give, where one priority is in use and all
+are of it. A lane with the gap behind it is one range of the index, so a priority that comes new is found where it
+stands.
 Locks: the messages; what others have locked is left out.$$;
 --;
 -- calls: _queue_effort, _queue_find_expired, _queue_keep_cursor, _queue_look_back, _queue_promote, _queue_scan,
 --     _queue_setting, _queue_shared_cursor, _queue_ticks
-create or replace function _queue_take(in_kind text, in_max integer, in_now bigint, out tids tid[], out expired bigint,
-    out slow boolean) language plpgsql as $$
+create or replace function _queue_take(in_kind text, in_max integer, in_now bigint, in_most integer, out tids tid[],
+    out expired bigint, out ends bigint, out slow boolean) language plpgsql as $$
 declare
     v_name constant text := _queue_setting('cursor ' || in_kind);
     v_text constant text := current_setting(v_name, true);
@@ -1484,12 +1494,10 @@ begin
         if v_start >= v_cursor.marks_at then
             select f.tids, f.low into tids, v_cursor.hold_from
                 from _queue_find_expired(in_kind, v_cursor.hold_from, in_now, in_max) f;
-            expired := cardinality(tids);
         end if;
         if tids is null and v_start >= v_cursor.start_at then
             v_back := _queue_look_back(in_kind, in_now, in_max, v_cursor);
             tids := v_back.tids;
-            expired := v_back.expired;
             v_cursor := v_back.moved;
         end if;
         perform set_config(v_name, v_cursor::text, false);
@@ -1519,8 +1527,8 @@ begin
             end loop;
             v_effort := v_effort + _queue_effort() - v_found;
         end if;
-        select s.tids, s.expired, s.last, s.last_entry into tids, expired, v_last, v_entry
-        from _queue_scan(in_kind, in_now, in_max, v_cursor, v_from, v_first) s;
+        select s.tids, s.expired, s.ends, s.last, s.last_entry into tids, expired, ends, v_last, v_entry
+        from _queue_scan(in_kind, in_now, in_max, in_most, v_cursor, v_from, v_first) s;
         v_took := _queue_effort() - v_effort;
         exit when tids is not null or v_from = 'start' or slow;
         v_from := 'start'; -- nothing there: look from the start, unless that is known to be slow
@@ -1538,10 +1546,11 @@ begin
     end if;
 end $$;
 --;
-comment on function _queue_take(text, integer, bigint) is
+comment on function _queue_take(text, integer, bigint, integer) is
 $$The next messages of a kind, in the order of delivery, locked: the one way in which a message is taken.
-in_kind: the kind. in_max: how many. in_now: the time of the call.
-Result: tids, row identifiers (NULL for none); expired, how many of them are expired holds; slow, whether a scan from
+in_kind: the kind. in_max: how many. in_now: the time of the call. in_most: how many deliveries a message of the kind
+may have.
+Result: tids, expired and ends, see _queue_scan, the last two NULL where nobody has counted; slow, whether a scan from
 the start is, so that the ends of holds have to be noted in queue_hold.
 Locks: the messages, and as many (20 at the least) that have come due; what others have locked is passed over.
 
@@ -1583,143 +1592,100 @@ it was the last delivery the message may have, or its payload is not of its kind
 in_tids: messages, locked already; those that are held again are left alone. in_now: the time of the call.
 differs: on MariaDB and MySQL one message, because a procedure has no arrays.$$;
 --;
--- calls: _queue_advance, _queue_blocked, _queue_end, _queue_end_undeliverable, _queue_groups_due, _queue_misfit,
---     _queue_permits_settle, _queue_setting, _queue_take, _queue_take_where, _queue_take_with_permits
--- changes: delayed_queue, queue_count, queue_hold
+-- calls: _queue_blocked, _queue_groups_due, _queue_permits_look, _queue_permits_take, _queue_setting, _queue_take,
+--     _queue_take_where
+-- changes: queue_count, queue_hold
 create or replace function _queue_deliver(in_kind queue_kind, in_max integer, in_now bigint, in_until bigint,
-    in_worker text, in_seed bytea, in_where jsonb)
-    returns table (p_kind text, p_key text, payload jsonb, payload_bytes bytea, headers jsonb,
-        priority smallint, scheduled_at bigint, scheduled_at_initially bigint, created_at bigint, reserved_at bigint,
-        attempts integer, reserved_by text, receipt text, errors jsonb) language plpgsql as $$
+    in_where jsonb, out tids tid[], out ended bigint[], out held boolean) language plpgsql as $$
 declare
-    v_ends constant boolean := in_until is null;
-    v_keeps constant boolean := in_kind.history_seconds > 0 or in_kind.dedup_seconds > 0 or in_kind.log_seconds > 0;
+    v_pops constant boolean := in_until is null;
     v_most constant integer := coalesce(in_kind.max_attempts, 2147483647);
-    v_left integer := in_max;
     v_guarded boolean := in_kind.semaphores;
-    v_ended bigint[] := '{}';
-    v_entries bigint[];
+    v_looked boolean := false;
+    v_slow boolean := false;
+    v_rounds integer := 0;
+    v_expired bigint := 0;
+    v_passed tid[] := '{}';
+    v_tids tid[];
     v_take record;
-    v_rows integer;
+    v_permits record;
 begin
     perform _queue_groups_due(in_now);
-    loop
-        if v_guarded then
-            v_take := _queue_take_with_permits(in_kind, v_left, in_now, coalesce(in_until, in_now + 1), in_where,
-                v_ends);
-            v_ended := v_ended || v_take.ended ||
-                array(select q.entry from delayed_queue q where v_ends and q.ctid = any (v_take.tids));
-        elsif in_where is null then
-            v_take := _queue_take(in_kind.p_kind, v_left, in_now);
+    tids := '{}';
+    ended := '{}';
+    held := coalesce(current_setting(_queue_setting('permits'), true) = 'held', false); -- by queue_next
+    while cardinality(tids) < in_max and v_rounds < 100 loop
+        if in_where is null then
+            v_take := _queue_take(in_kind.p_kind, in_max + cardinality(v_passed), in_now, v_most);
         else
-            v_take := _queue_take_where(in_kind, v_left, in_now, in_where);
+            v_take := _queue_take_where(in_kind, in_max + cardinality(v_passed), in_now, in_where);
         end if;
-        exit when v_take.tids is null;
-        if v_guarded or in_where is not null or v_take.expired > 0 then -- of several looks
-            v_take.tids := array(
-                select q.ctid from delayed_queue q where q.ctid = any (v_take.tids)
-                    order by -q.priority::integer, q.ready_at, q.entry);
+        exit when v_take.tids is null and not v_guarded;
+        v_slow := v_slow or v_take.slow;
+        if v_take.ends = 0 and not v_guarded and in_kind.payload_shape is null and tids = '{}' and v_passed = '{}'
+            and (not v_pops or _queue_blocked(v_take.tids) = '{}') then -- most calls: all can be delivered
+            tids := v_take.tids;
+            v_expired := v_expired + v_take.expired;
+            exit;
         end if;
-        if v_ends then
-            if not v_guarded and _queue_blocked(v_take.tids) <> '{}' then
-                v_guarded := true; -- that way knows how to look further
-                continue;
-            end if;
-            if v_keeps then -- the long way
-                v_entries := array(
-                    select q.entry from unnest(v_take.tids) t (tid) join delayed_queue q on q.ctid = t.tid
-                    where q.pending is null and (v_guarded or q.semaphores is null or q.source_kind is not null)
-                        and q.attempts < coalesce(q.max_attempts, v_most)
-                        and (in_kind.payload_shape is null or _queue_misfit(in_kind.payload_shape, q.payload) is null));
-                return query
-                    select q.p_kind, q.p_key, q.payload, q.payload_bytes, q.headers, q.priority, q.scheduled_at,
-                        q.scheduled_at_initially, q.created_at, in_now, q.attempts + 1, null::text, null::text, q.errors
-                    from unnest(v_entries) e (entry) join delayed_queue q on q.entry between e.entry and e.entry;
-                get diagnostics v_rows = row_count;
-                perform _queue_end(v_entries, null::bytea[], 'popped', null::text, in_now);
-            else
-                return query
-                    with d as (
-                        delete from delayed_queue q using unnest(v_take.tids) t (tid)
-                        where q.ctid = t.tid and q.pending is null
-                            and (v_guarded or q.semaphores is null or q.source_kind is not null)
-                            and q.attempts < coalesce(q.max_attempts, v_most) and (in_kind.payload_shape is null
-                                or _queue_misfit(in_kind.payload_shape, q.payload) is null)
-                        returning q.*),
-                    c as (
-                        insert into queue_count (p_kind, pushed, popped)
-                        select in_kind.p_kind, count(*) - count(d.source_kind), count(*) from d
-                        -- all of them are deleted by now
-                        having count(*) > 0 and case when count(d.order_key) > 0 then _queue_advance(
-                            array_agg(d.p_kind) filter (where d.order_key is not null),
-                            array_agg(d.order_key) filter (where d.order_key is not null), in_now,
-                            null::bigint[]) is not null
-                            else true end)
-                    select d.p_kind, d.p_key, d.payload, d.payload_bytes, d.headers, d.priority, d.scheduled_at,
-                        d.scheduled_at_initially, d.created_at, in_now, d.attempts + 1, null::text, null::text, d.errors
-                    from d;
-                get diagnostics v_rows = row_count;
-            end if;
-        else
-            if v_take.slow then
-                insert into queue_hold (p_kind, until, entries)
-                select in_kind.p_kind, in_until, array_agg(q.entry) from delayed_queue q
-                    where q.ctid = any (v_take.tids)
-                having count(*) > 0;
-            end if;
-            return query
-                update delayed_queue q
-                set scheduled_at = in_until, reserved_at = in_now, attempts = q.attempts + 1, reserved_by = in_worker,
-                    secret = substr(sha256(in_seed || int8send(q.entry)), 1, 16)
-                from unnest(v_take.tids) t (tid)
-                where q.ctid = t.tid and q.pending is null
-                    and (v_guarded or q.semaphores is null or q.source_kind is not null)
-                    and q.attempts < coalesce(q.max_attempts, v_most)
-                    and (in_kind.payload_shape is null or _queue_misfit(in_kind.payload_shape, q.payload) is null)
-                returning q.p_kind, q.p_key, q.payload, q.payload_bytes, q.headers, q.priority, q.scheduled_at,
-                    q.scheduled_at_initially, q.created_at, q.reserved_at, q.attempts, q.reserved_by,
-                    q.entry || '-' || encode(q.secret, 'hex'), q.errors;
-            get diagnostics v_rows = row_count;
+        v_tids := array(
+            select t.tid from unnest(v_take.tids) with ordinality t (tid, n) where t.tid <> all (tids || v_passed)
+            order by t.n limit in_max - cardinality(tids));
+        if v_tids = '{}' then
+            exit when v_looked or not v_guarded
+                or _queue_permits_look(in_kind.p_kind, in_max::bigint - cardinality(tids), in_now) = 0;
+            v_looked := true;
+            held := true;
+            continue;
         end if;
-        if v_rows < cardinality(v_take.tids) and exists (
-            select from delayed_queue q where q.ctid = any (v_take.tids) and q.semaphores is not null
-                and q.source_kind is null
-                and q.scheduled_at <= in_now)
-        then -- the mark of the kind was lost: all that is left is found again
-            v_guarded := true;
-            v_take.expired := v_take.expired - (
-                select count(q.reserved_at) from delayed_queue q
-                    where q.ctid = any (v_take.tids) and q.scheduled_at <= in_now);
+        if v_pops then
+            v_passed := v_passed || _queue_blocked(v_tids);
+            v_tids := array(select t.tid from unnest(v_tids) t (tid) where t.tid <> all (v_passed));
         end if;
-        if v_take.expired > 0 then
-            insert into queue_count (p_kind, reserved, expired) values (in_kind.p_kind, v_take.expired, v_take.expired);
-        end if;
-        exit when v_rows = cardinality(v_take.tids);
-        v_left := v_left - v_rows;
-        continue when v_guarded;
-        perform _queue_end_undeliverable(v_take.tids, in_now);
-        exit when v_left = 0;
+        v_permits := _queue_permits_take(v_tids, in_kind, coalesce(in_until, in_now + 1), held, in_now);
+        v_guarded := v_guarded or v_permits.named; -- or the mark of the kind was lost
+        held := v_permits.held;
+        tids := array(
+            select q.ctid from delayed_queue q where q.ctid = any (tids || v_permits.tids)
+            order by -q.priority::integer, q.ready_at, q.entry);
+        v_passed := v_passed || v_permits.passed;
+        ended := ended || v_permits.ended;
+        v_expired := v_expired + v_permits.expired;
+        v_rounds := v_rounds + (v_permits.ended = '{}')::integer;
+        exit when not v_guarded and v_permits.ended = '{}' and v_passed = '{}';
     end loop;
-    if v_guarded and (v_ends or v_ended <> '{}') then
-        perform _queue_permits_settle(v_ended, null::text[], not v_take.held, in_now);
-    elsif current_setting(_queue_setting('settle'), true) <> '' then
-        perform _queue_permits_settle(null::bigint[], null::text[], false, in_now);
+    if v_slow and not v_pops and tids <> '{}' then
+        insert into queue_hold (p_kind, until, entries)
+        select in_kind.p_kind, in_until, array_agg(q.entry) from delayed_queue q where q.ctid = any (tids);
     end if;
+    if v_expired > 0 then
+        insert into queue_count (p_kind, reserved, expired) values (in_kind.p_kind, v_expired, v_expired);
+    end if;
+    if v_guarded and v_pops then
+        ended := ended || array(select q.entry from delayed_queue q where q.ctid = any (tids));
+    elsif (ended = '{}' or not v_guarded) and coalesce(current_setting(_queue_setting('settle'), true), '') = '' then
+        ended := null;
+    end if;
+    held := held or not v_guarded;
 end $$;
 --;
-comment on function _queue_deliver(queue_kind, integer, bigint, bigint, text, bytea, jsonb) is
-$$The verb deliver: chooses messages, holds them for a worker, or ends them at once for a pop, and answers them.
-queue_reserve and queue_pop do it themselves in the most frequent case alone: one message, from the cursor on.
+comment on function _queue_deliver(queue_kind, integer, bigint, bigint, jsonb) is
+$$The verb deliver: chooses messages, and locks them for the caller to hold or to end. queue_reserve and queue_pop do it
+themselves in the most frequent case alone: one message, from the cursor on. One that names semaphores is chosen with a
+permit of each, or goes to wait in line, and others are looked for; what can't be delivered is ended.
 in_kind: the settings of the kind. in_max: how many messages. in_now: the time of the call. in_until: when the hold
-ends; NULL: they end, as popped. in_worker: who takes them. in_seed: what their secrets are made of, with their entries.
-in_where: what they must match, see _queue_where; NULL: anything.
-Result and locks: those of queue_reserve and queue_pop; the receipt of a popped message is NULL.
-differs: a procedure of MariaDB and MySQL can't hand rows to another one, so it hands over entries there.$$;
+ends; NULL: they end at once. Then the next in the lines of their order keys are locked, too, and none of these comes
+with the first. in_where: what they must match, see _queue_where; NULL: anything.
+Result: tids: their row identifiers, in the order of delivery; ended: what the caller, once it has held or ended them,
+gives to _queue_permits_settle, NULL: nothing; held: whether it must not wait there.
+Locks: the messages, as _queue_take; with in_until NULL the next in the lines; then the semaphores, see
+_queue_permits_take. No message is waited for.
+differs: on MariaDB and MySQL it checks and holds, too, and _queue_take_with_permits has the way with semaphores.$$;
 --;
 -- calls: _queue_admit, _queue_admitted, _queue_check_count, _queue_check_name, _queue_check_options,
 --     _queue_check_roles, _queue_check_writable, _queue_defaults, _queue_deliver, _queue_effort, _queue_fail,
---     _queue_keep_cursor, _queue_no_look_is_due, _queue_number, _queue_setting, _queue_ticks, _queue_upkeep,
---     _queue_use, _queue_where, queue_now
+--     _queue_keep_cursor, _queue_no_look_is_due, _queue_number, _queue_permits_settle, _queue_setting, _queue_ticks,
+--     _queue_upkeep, _queue_use, _queue_where, queue_now
 -- changes: delayed_queue, queue_hold
 create or replace function queue_reserve(in_kind text, in_worker text default null,
     in_max_messages integer default null, in_options jsonb default null)
@@ -1736,8 +1702,8 @@ declare
     v_text constant text := current_setting(v_name, true);
     v_cursor queue_cursor := nullif(v_text, '')::queue_cursor; v_quiet constant boolean := v_cursor.ranks is null;
     v_left integer := coalesce(in_max_messages, 1);
-    v_kind queue_kind; v_limited boolean; v_admission record;
-    v_receipts text[] := '{}'; v_where jsonb;
+    v_kind queue_kind; v_limited boolean; v_admission record; v_where jsonb;
+    v_tids tid[]; v_ended bigint[]; v_held boolean; v_receipts text[] := '{}';
     v_until bigint; v_entry bigint; v_place bigint; v_tid tid; v_effort bigint;
 begin
     if (char_length(in_kind) between 1 and 100 and v_left between 1 and 10000
@@ -1790,11 +1756,11 @@ begin
                 and (v_quiet or l.reserved_at is null)
                 and (-l.priority::integer, l.ready_at, l.entry) >= (coalesce(v_cursor.ranks[1], -2147483648),
                     coalesce(v_cursor.places[1], 0), coalesce(v_cursor.entries[1], 0))
+                and -l.priority::integer <= coalesce(v_cursor.ranks[1], 2147483647)
                 and not exists (select from delayed_queue d where d.p_kind = in_kind
                     and d.due_at between coalesce(v_cursor.due, 0) and v_now)
-                and not exists (
-                    select from delayed_queue h where h.p_kind = in_kind and h.ready_at is not null
-                        and -h.priority::integer < v_cursor.ranks[1] and h.scheduled_at <= v_now)
+                and not exists (select from delayed_queue h where h.p_kind = in_kind and h.ready_at is not null
+                    and -h.priority::integer < v_cursor.ranks[1] and h.scheduled_at <= v_now)
             order by l.p_kind, -l.priority::integer, l.ready_at, l.entry limit 1 for update skip locked)
         returning q.p_kind, q.p_key, q.payload, q.payload_bytes, q.headers, q.priority, q.scheduled_at,
             q.scheduled_at_initially, q.created_at, q.reserved_at, q.attempts, q.reserved_by,
@@ -1806,12 +1772,8 @@ begin
                 insert into queue_hold (p_kind, until, entries) values (in_kind, v_until, array[v_entry]);
             end if;
             if not v_quiet then
-                if priority = -v_cursor.ranks[1] then
-                    v_cursor.places[1] := v_place;
-                    v_cursor.entries[1] := v_entry;
-                else
-                    v_cursor.marks_at := 0; -- no more of it: let _queue_take look
-                end if;
+                v_cursor.places[1] := v_place;
+                v_cursor.entries[1] := v_entry;
                 perform set_config(v_name, v_cursor::text, false);
             elsif v_cursor.p_kind is not null or _queue_effort() - v_effort > 11 then -- as in _queue_take
                 perform _queue_keep_cursor(in_kind, v_name, v_cursor, 'start', v_ticks, _queue_effort() - v_effort, 1,
@@ -1825,29 +1787,35 @@ begin
             return;
         end if;
     end if;
-    if not v_limited then
-        for v_try in 1 .. case v_left when 1 then 0 else 3 end loop -- a savepoint is 5% of what one message costs
-            begin
-                return query select m.* from _queue_deliver(v_kind, v_left, v_now, v_until, v_worker, v_seed,
-                    v_where) m;
-                return;
-            -- SKIP LOCKED waits where a row has just been updated and locked anew: again
-            exception when deadlock_detected then
-            end;
-        end loop;
-        return query select m.* from _queue_deliver(v_kind, v_left, v_now, v_until, v_worker, v_seed, v_where) m;
-        return;
+    for v_try in 1 .. case when v_left > 0 then 4 else 0 end loop
+        begin
+            select d.tids, d.ended, d.held into v_tids, v_ended, v_held
+            from _queue_deliver(v_kind, v_left, v_now, v_until, v_where) d;
+            if v_limited then
+                v_receipts := array(
+                    select q.entry || '-' || encode(substr(sha256(v_seed || int8send(q.entry)), 1, 16), 'hex')
+                    from delayed_queue q where q.ctid = any (v_tids));
+            end if;
+            return query
+                update delayed_queue q
+                set scheduled_at = v_until, reserved_at = v_now, attempts = q.attempts + 1, reserved_by = v_worker,
+                    secret = substr(sha256(v_seed || int8send(q.entry)), 1, 16)
+                from unnest(v_tids) t (tid) where q.ctid = t.tid
+                returning q.p_kind, q.p_key, q.payload, q.payload_bytes, q.headers, q.priority, q.scheduled_at,
+                    q.scheduled_at_initially, q.created_at, q.reserved_at, q.attempts, q.reserved_by,
+                    q.entry || '-' || encode(q.secret, 'hex'), q.errors;
+            exit;
+        -- SKIP LOCKED waits where a row has just been updated and locked anew: again, before anything is answered
+        exception when deadlock_detected then
+            if v_try = 4 then
+                raise;
+            end if;
+        end;
+    end loop;
+    perform _queue_permits_settle(v_ended, null::text[], not v_held, v_now) where v_ended is not null;
+    if v_limited then
+        perform _queue_admitted(v_kind, v_admission.state, v_admission.slots, v_admission.numbers, v_receipts, v_now);
     end if;
-    if v_left > 0 then
-        for p_kind, p_key, payload, payload_bytes, headers, priority, scheduled_at, scheduled_at_initially, created_at,
-            reserved_at, attempts, reserved_by, receipt, errors in
-            select m.* from _queue_deliver(v_kind, v_left, v_now, v_until, v_worker, v_seed, v_where) m
-        loop
-            v_receipts := v_receipts || receipt;
-            return next;
-        end loop;
-    end if;
-    perform _queue_admitted(v_kind, v_admission.state, v_admission.slots, v_admission.numbers, v_receipts, v_now);
 end $$;
 --;
 comment on function queue_reserve(text, text, integer, jsonb) is
@@ -1876,8 +1844,9 @@ See _queue_take for the rest, and _queue_admit for what a kind with limits locks
 Where the idea comes from: the visibility timeout of SQS; SELECT … FOR UPDATE SKIP LOCKED.$$;
 --;
 -- calls: _queue_admit, _queue_admitted, _queue_advance, _queue_check_count, _queue_check_name, _queue_check_options,
---     _queue_check_roles, _queue_check_writable, _queue_defaults, _queue_deliver, _queue_effort, _queue_keep_cursor,
---     _queue_no_look_is_due, _queue_setting, _queue_ticks, _queue_upkeep, _queue_use, _queue_where, queue_now
+--     _queue_check_roles, _queue_check_writable, _queue_defaults, _queue_deliver, _queue_effort, _queue_end,
+--     _queue_keep_cursor, _queue_no_look_is_due, _queue_permits_settle, _queue_setting, _queue_ticks, _queue_upkeep,
+--     _queue_use, _queue_where, queue_now
 -- changes: delayed_queue, queue_count
 create or replace function queue_pop(in_kind text, in_max_messages integer default null, in_options jsonb default null)
     returns table (p_kind text, p_key text, payload jsonb, payload_bytes bytea, headers jsonb,
@@ -1893,8 +1862,8 @@ declare
     v_cursor queue_cursor := nullif(v_text, '')::queue_cursor; v_quiet constant boolean := v_cursor.ranks is null;
     v_left integer := coalesce(in_max_messages, 1); v_rows integer := 0;
     v_kind queue_kind; v_admission record; v_where jsonb;
-    v_pushed integer; v_order text;
-    v_entry bigint; v_place bigint; v_effort bigint;
+    v_keeps boolean; v_pushed integer; v_order text; v_entry bigint; v_place bigint; v_effort bigint;
+    v_tids tid[]; v_ended bigint[]; v_held boolean;
 begin
     if (char_length(in_kind) between 1 and 100 and v_left between 1 and 10000
         and current_setting('transaction_read_only') = 'off') is not true then
@@ -1910,6 +1879,7 @@ begin
         v_kind := _queue_defaults();
         v_kind.p_kind := in_kind;
     end if;
+    v_keeps := v_kind.history_seconds > 0 or v_kind.dedup_seconds > 0 or v_kind.log_seconds > 0;
     if v_kind.roles is not null then
         perform _queue_check_roles(array[in_kind]);
     end if;
@@ -1927,8 +1897,7 @@ begin
         v_left := v_admission.allowed;
     end if;
     if v_left = 1 and v_kind.rate_per_second is null and v_where is null and v_kind.payload_shape is null
-        and (v_kind.history_seconds > 0 or v_kind.dedup_seconds > 0 or v_kind.log_seconds > 0) is not true
-        and (not v_quiet or coalesce(v_cursor.slow_taken, 0) < 63)
+        and v_keeps is not true and (not v_quiet or coalesce(v_cursor.slow_taken, 0) < 63)
         and _queue_no_look_is_due(v_text, v_cursor, v_ticks) then
         -- as in queue_reserve
         v_effort := case when v_quiet then _queue_effort() end;
@@ -1940,11 +1909,11 @@ begin
                 and (v_quiet or l.reserved_at is null)
                 and (-l.priority::integer, l.ready_at, l.entry) >= (coalesce(v_cursor.ranks[1], -2147483648),
                     coalesce(v_cursor.places[1], 0), coalesce(v_cursor.entries[1], 0))
+                and -l.priority::integer <= coalesce(v_cursor.ranks[1], 2147483647)
                 and not exists (select from delayed_queue d where d.p_kind = in_kind
                     and d.due_at between coalesce(v_cursor.due, 0) and v_now)
-                and not exists (
-                    select from delayed_queue h where h.p_kind = in_kind and h.ready_at is not null
-                        and -h.priority::integer < v_cursor.ranks[1] and h.scheduled_at <= v_now)
+                and not exists (select from delayed_queue h where h.p_kind = in_kind and h.ready_at is not null
+                    and -h.priority::integer < v_cursor.ranks[1] and h.scheduled_at <= v_now)
             order by l.p_kind, -l.priority::integer, l.ready_at, l.entry limit 1 for update skip locked)
         returning q.p_kind, q.p_key, q.payload, q.payload_bytes, q.headers, q.priority, q.scheduled_at,
             q.scheduled_at_initially, q.created_at, v_now, q.attempts + 1, null::text, q.errors,
@@ -1957,12 +1926,8 @@ begin
                 perform _queue_advance(array[in_kind], array[v_order], v_now, null::bigint[]);
             end if;
             if not v_quiet then
-                if priority = -v_cursor.ranks[1] then
-                    v_cursor.places[1] := v_place;
-                    v_cursor.entries[1] := v_entry;
-                else
-                    v_cursor.marks_at := 0; -- no more of it: let _queue_take look
-                end if;
+                v_cursor.places[1] := v_place;
+                v_cursor.entries[1] := v_entry;
                 perform set_config(v_name, v_cursor::text, false);
             elsif _queue_effort() - v_effort > 11 then
                 -- a whole cursor is made by _queue_take, out of what is still there
@@ -1978,24 +1943,36 @@ begin
             return;
         end if;
     end if;
-    -- as in queue_reserve
-    for v_try in 1 .. case when v_left > 1 and v_kind.rate_per_second is null then 3 else 0 end loop
+    for v_try in 1 .. case when v_left > 0 then 4 else 0 end loop
         begin
+            select d.tids, d.ended, d.held into v_tids, v_ended, v_held
+            from _queue_deliver(v_kind, v_left, v_now, null::bigint, v_where) d;
             return query
-                select m.p_kind, m.p_key, m.payload, m.payload_bytes, m.headers, m.priority, m.scheduled_at,
-                    m.scheduled_at_initially, m.created_at, m.reserved_at, m.attempts, m.reserved_by, m.errors
-                from _queue_deliver(v_kind, v_left, v_now, null::bigint, null::text, null::bytea, v_where) m;
-            return;
-        exception when deadlock_detected then
+                select q.p_kind, q.p_key, q.payload, q.payload_bytes, q.headers, q.priority, q.scheduled_at,
+                    q.scheduled_at_initially, q.created_at, v_now, q.attempts + 1, null::text, q.errors
+                from unnest(v_tids) t (tid) join delayed_queue q on q.ctid = t.tid;
+            get diagnostics v_rows = row_count;
+            if v_keeps then
+                perform _queue_end(array(
+                    select q.entry from unnest(v_tids) t (tid) join delayed_queue q on q.ctid = t.tid), null::bytea[],
+                    'popped', null::text, v_now);
+            elsif v_rows > 0 then
+                with d as (
+                    delete from delayed_queue q where q.ctid = any (v_tids) returning q.source_kind, q.order_key)
+                insert into queue_count (p_kind, pushed, popped)
+                select in_kind, count(*) - count(d.source_kind), count(*) from d
+                having count(d.order_key) = 0 or _queue_advance( -- all of them are deleted by now
+                    array_agg(in_kind) filter (where d.order_key is not null),
+                    array_agg(d.order_key) filter (where d.order_key is not null), v_now, null::bigint[]) is not null;
+            end if;
+            exit;
+        exception when deadlock_detected then -- as in queue_reserve
+            if v_try = 4 or v_rows > 0 then
+                raise;
+            end if;
         end;
     end loop;
-    if v_left > 0 then
-        return query
-            select m.p_kind, m.p_key, m.payload, m.payload_bytes, m.headers, m.priority, m.scheduled_at,
-                m.scheduled_at_initially, m.created_at, m.reserved_at, m.attempts, m.reserved_by, m.errors
-            from _queue_deliver(v_kind, v_left, v_now, null::bigint, null::text, null::bytea, v_where) m;
-        get diagnostics v_rows = row_count;
-    end if;
+    perform _queue_permits_settle(v_ended, null::text[], not v_held, v_now) where v_ended is not null;
     if v_kind.rate_per_second is not null then
         perform _queue_admitted(v_kind, v_admission.state, null::integer[], null::bigint[],
             array_fill(null::text, array[v_rows]), v_now);
@@ -2290,7 +2267,7 @@ Result: the cursor; NULL where there is none, or it is of the future.$$;
 --;
 -- calls: _queue_effort, _queue_forget_cursors, _queue_promote, _queue_ticks
 create or replace function _queue_look_back(in_kind text, in_now bigint, in_max integer,
-    in_cursor queue_cursor, out tids tid[], out expired bigint, out moved queue_cursor) language plpgsql as $$
+    in_cursor queue_cursor, out tids tid[], out moved queue_cursor) language plpgsql as $$
 declare
     v_lane constant integer := in_cursor.back_lane;
     v_high constant bigint := least(in_cursor.back_place,
@@ -2305,8 +2282,8 @@ begin
     if v_lane = 0 then
         v_first := _queue_promote(in_kind, v_low, v_high, in_now - 1000000, in_max);
     else
-        select array_agg(r.tid), count(r.reserved_at) into tids, expired from (
-            select q.ctid as tid, q.reserved_at from delayed_queue q
+        select array_agg(r.tid) into tids from (
+            select q.ctid as tid from delayed_queue q
             where q.p_kind = in_kind and -q.priority::integer = in_cursor.ranks[v_lane]
                 and q.ready_at between v_low and v_high
                 and (q.ready_at, q.entry) < (in_cursor.places[v_lane], in_cursor.entries[v_lane])
@@ -2345,8 +2322,7 @@ $$One step of the look at what lies behind the cursor: a part of the timetable o
 as takes 2 to 10 ms; the next step comes when it has been 2% of the time that passed. Steps are timed, so that they are
 rarer where the machine is busy; what a round costs is counted, see _queue_effort.
 in_kind: the kind. in_now: the time of the call. in_max: how many. in_cursor: the cursor.
-Result: tids of ready messages that were found, locked; expired, how many of them are expired holds; moved, the cursor
-as it is now.
+Result: tids of ready messages that were found, locked; moved, the cursor as it is now.
 Locks: those messages; what others have locked is left out.
 differs: only here. InnoDB takes entries that died out of an index soon, so a look from the start costs less.$$;
 --;
@@ -2915,7 +2891,7 @@ in_now: the time of the call.
 Result: places: which of them ended, from 1; guarded: those of them that name semaphores, NULL: none.
 Its caller ends the members of groups, and at the end of the call has _queue_permits_settle free the semaphores. That
 they were held is counted here where they were acked, moved, removed or dropped; else by whoever ends the hold. What is
-plain ends in one statement in queue_ack, queue_ack_many, queue_pop and _queue_deliver.
+plain ends in one statement in queue_ack, queue_ack_many and queue_pop.
 Locks: the messages, in the order in which they are given; the next in their lines, in the order of their entries; then
 the keys of what is pending.
 differs: on MariaDB and MySQL one message, because a procedure has no arrays.$$;
@@ -4615,7 +4591,7 @@ Result: ready, next_at, as _queue_ready; of 100 semaphores at the most.$$;
 -- changes: delayed_queue, queue_semaphore_permit, queue_semaphore_wait
 create or replace function _queue_permits_take(in_tids tid[], in_kind queue_kind, in_until bigint, in_held boolean,
     in_now bigint, out tids tid[], out ended bigint[], out expired bigint, out held boolean,
-    out passed tid[]) language plpgsql as $$
+    out passed tid[], out named boolean) language plpgsql as $$
 declare
     v_ended tid[];
     v_entries bigint[]; v_names text[]; v_locked text[];
@@ -4627,8 +4603,9 @@ begin
     held := in_held;
     select array_agg(q.ctid) filter (where f.fits), coalesce(array_agg(q.ctid) filter (where not f.fits), '{}'),
         coalesce(array_agg(q.entry) filter (where not f.fits), '{}'),
-        count(q.reserved_at) filter (where f.fits or not in_held)
-    into tids, v_ended, ended, expired
+        count(q.reserved_at) filter (where f.fits or not in_held),
+        coalesce(bool_or(q.semaphores is not null and q.source_kind is null), false)
+    into tids, v_ended, ended, expired, named
     from delayed_queue q, lateral (
         select q.pending is null and q.attempts < coalesce(q.max_attempts, in_kind.max_attempts, 2147483647)
             and (in_kind.payload_shape is null
@@ -4640,6 +4617,9 @@ begin
         ended := '{}';
     elsif v_ended <> '{}' then
         perform _queue_end_undeliverable(v_ended, in_now);
+    end if;
+    if not named then
+        return;
     end if;
     v_names := array(
         select distinct a.name from delayed_queue q, unnest(q.semaphores) a (name)
@@ -4715,66 +4695,6 @@ end; expired: how many holds ended with this; held: whether the call has locked 
 are left as they are, and that to take more finds again.
 Locks: the permits where all were promised before; else the semaphores, in the order of their names; where it isn't the
 first time, what others have locked is left.$$;
---;
--- calls: _queue_blocked, _queue_permits_look, _queue_permits_take, _queue_setting, _queue_take, _queue_take_where
-create or replace function _queue_take_with_permits(in_kind queue_kind, in_max integer, in_now bigint, in_until bigint,
-    in_where jsonb, in_ends boolean, out tids tid[], out expired bigint, out slow boolean, out ended bigint[],
-    out held boolean) language plpgsql as $$
-declare
-    v_rounds integer := 0;
-    v_looked boolean := false;
-    v_passed tid[] := '{}';
-    v_tids tid[];
-    v_take record;
-    v_permits record;
-begin
-    tids := '{}';
-    expired := 0;
-    slow := false;
-    ended := '{}';
-    -- by queue_next, for what it acks
-    held := coalesce(current_setting(_queue_setting('permits'), true) = 'held', false);
-    while cardinality(tids) < in_max and v_rounds < 100 loop
-        if in_where is null then
-            v_take := _queue_take(in_kind.p_kind, in_max + cardinality(v_passed), in_now);
-        else
-            v_take := _queue_take_where(in_kind, in_max + cardinality(v_passed), in_now, in_where);
-        end if;
-        v_tids := array(
-            select t.tid from unnest(v_take.tids) with ordinality t (tid, n) where t.tid <> all (tids || v_passed)
-            order by t.n limit in_max - cardinality(tids));
-        if v_tids = '{}' then
-            exit when v_looked or _queue_permits_look(in_kind.p_kind, in_max::bigint - cardinality(tids), in_now) = 0;
-            v_looked := true;
-            held := true;
-            continue;
-        end if;
-        if in_ends then
-            v_passed := v_passed || _queue_blocked(v_tids);
-            v_tids := array(select t.tid from unnest(v_tids) t (tid) where t.tid <> all (v_passed));
-        end if;
-        v_permits := _queue_permits_take(v_tids, in_kind, in_until, held, in_now);
-        held := v_permits.held;
-        tids := tids || v_permits.tids;
-        v_passed := v_passed || v_permits.passed;
-        ended := ended || v_permits.ended;
-        expired := expired + v_permits.expired;
-        slow := slow or v_take.slow;
-        v_rounds := v_rounds + (v_permits.ended = '{}')::integer;
-    end loop;
-end $$;
---;
-comment on function _queue_take_with_permits(queue_kind, integer, bigint, bigint, jsonb, boolean) is
-$$What _queue_take does for a kind with messages that name semaphores: one of these is taken with a permit of each of
-its semaphores, or goes to wait in line, and others are looked for.
-in_kind: the settings of the kind. in_max: how many. in_now: the time of the call. in_until: when the holds end.
-in_where: what they must match, see _queue_where; NULL: anything. in_ends: whether the call ends what it takes, so that
-the next in the lines of their order keys are locked; none of these comes with the first.
-Result: tids: row identifiers of those that can be delivered; expired: how many holds ended with this; slow: as of
-_queue_take; ended, held: as of _queue_permits_take. At its end the caller has _queue_permits_settle free the permits of
-what was ended.
-Locks: as _queue_take, with in_ends the next in the lines, then the semaphores, see _queue_permits_take; no message is
-waited for.$$;
 --;
 -- calls: _queue_permits_lock, _queue_permits_room, _queue_permits_settle, _queue_wake
 -- changes: delayed_queue, queue_semaphore_permit
@@ -6918,7 +6838,7 @@ Locks: the messages; what others have locked is passed over.$$;
 -- calls: _queue_find_terms, _queue_terms
 -- changes: delayed_queue
 create or replace function _queue_take_where(in_kind queue_kind, in_max integer, in_now bigint, in_where jsonb,
-    out tids tid[], out expired bigint, out slow boolean) language plpgsql as $$
+    out tids tid[], out expired bigint, out ends bigint, out slow boolean) language plpgsql as $$
 declare
     v_terms bigint[];
     v_due tid[];
@@ -6963,7 +6883,6 @@ begin
     end if;
     if v_found <> '{}' then
         tids := v_found;
-        expired := (select count(q.reserved_at) from delayed_queue q where q.ctid = any (v_found));
     end if;
 end $$;
 --;
@@ -6972,7 +6891,7 @@ $$The next messages of a kind that a filter matches, in the order of delivery, l
 without one. It neither uses nor changes the cursor of the session.
 in_kind: the settings of the kind. in_max: how many. in_now: the time of the call. in_where: the filter, see
 _queue_where.
-Result: as of _queue_take.
+Result: as of _queue_take; expired and ends are NULL.
 Without a filter_index, or where the filter has nothing but empty objects and arrays, the ready line is read from its
 beginning until in_max match, and all that has come due: as many messages as stand before them. With it see
 _queue_find_terms.
@@ -9384,9 +9303,9 @@ revoke all on function
     _queue_receipt(text),
     _queue_receipts(jsonb),
     _queue_keep_cursor(text, text, queue_cursor, text, bigint, bigint, integer, tid[], bigint),
-    _queue_deliver(queue_kind, integer, bigint, bigint, text, bytea, jsonb),
+    _queue_deliver(queue_kind, integer, bigint, bigint, jsonb),
     _queue_rule(jsonb),
-    _queue_scan(text, bigint, integer, queue_cursor, text, bigint),
+    _queue_scan(text, bigint, integer, integer, queue_cursor, text, bigint),
     _queue_semaphores(jsonb),
     _queue_set_state(text, text),
     _queue_server_run(),
@@ -9413,10 +9332,9 @@ revoke all on function
     _queue_stream_held(text, text, bigint),
     _queue_stream_trim(text, text, bigint),
     _queue_subscribed(text),
-    _queue_take(text, integer, bigint),
+    _queue_take(text, integer, bigint, integer),
     _queue_take_back(bigint[], bigint),
     _queue_drain_inbox(),
-    _queue_take_with_permits(queue_kind, integer, bigint, bigint, jsonb, boolean),
     _queue_take_where(queue_kind, integer, bigint, jsonb),
     _queue_text(jsonb, text),
     _queue_terms(text, jsonb),

@@ -1,6 +1,6 @@
 -- calls: _queue_effort, _queue_forget_cursors, _queue_promote, _queue_ticks
 create or replace function _queue_look_back(in_kind text, in_now bigint, in_max integer,
-    in_cursor queue_cursor, out tids tid[], out expired bigint, out moved queue_cursor) language plpgsql as $$
+    in_cursor queue_cursor, out tids tid[], out moved queue_cursor) language plpgsql as $$
 declare
     v_lane constant integer := in_cursor.back_lane;
     v_high constant bigint := least(in_cursor.back_place,
@@ -15,8 +15,8 @@ begin
     if v_lane = 0 then
         v_first := _queue_promote(in_kind, v_low, v_high, in_now - 1000000, in_max);
     else
-        select array_agg(r.tid), count(r.reserved_at) into tids, expired from (
-            select q.ctid as tid, q.reserved_at from delayed_queue q
+        select array_agg(r.tid) into tids from (
+            select q.ctid as tid from delayed_queue q
             where q.p_kind = in_kind and -q.priority::integer = in_cursor.ranks[v_lane]
                 and q.ready_at between v_low and v_high
                 and (q.ready_at, q.entry) < (in_cursor.places[v_lane], in_cursor.entries[v_lane])
@@ -55,7 +55,6 @@ $$One step of the look at what lies behind the cursor: a part of the timetable o
 as takes 2 to 10 ms; the next step comes when it has been 2% of the time that passed. Steps are timed, so that they are
 rarer where the machine is busy; what a round costs is counted, see _queue_effort.
 in_kind: the kind. in_now: the time of the call. in_max: how many. in_cursor: the cursor.
-Result: tids of ready messages that were found, locked; expired, how many of them are expired holds; moved, the cursor
-as it is now.
+Result: tids of ready messages that were found, locked; moved, the cursor as it is now.
 Locks: those messages; what others have locked is left out.
 differs: only here. InnoDB takes entries that died out of an index soon, so a look from the start costs less.$$;

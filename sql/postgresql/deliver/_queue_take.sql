@@ -1,7 +1,7 @@
 -- calls: _queue_effort, _queue_find_expired, _queue_keep_cursor, _queue_look_back, _queue_promote, _queue_scan,
 --     _queue_setting, _queue_shared_cursor, _queue_ticks
-create or replace function _queue_take(in_kind text, in_max integer, in_now bigint, out tids tid[], out expired bigint,
-    out slow boolean) language plpgsql as $$
+create or replace function _queue_take(in_kind text, in_max integer, in_now bigint, in_most integer, out tids tid[],
+    out expired bigint, out ends bigint, out slow boolean) language plpgsql as $$
 declare
     v_name constant text := _queue_setting('cursor ' || in_kind);
     v_text constant text := current_setting(v_name, true);
@@ -38,12 +38,10 @@ begin
         if v_start >= v_cursor.marks_at then
             select f.tids, f.low into tids, v_cursor.hold_from
                 from _queue_find_expired(in_kind, v_cursor.hold_from, in_now, in_max) f;
-            expired := cardinality(tids);
         end if;
         if tids is null and v_start >= v_cursor.start_at then
             v_back := _queue_look_back(in_kind, in_now, in_max, v_cursor);
             tids := v_back.tids;
-            expired := v_back.expired;
             v_cursor := v_back.moved;
         end if;
         perform set_config(v_name, v_cursor::text, false);
@@ -73,8 +71,8 @@ begin
             end loop;
             v_effort := v_effort + _queue_effort() - v_found;
         end if;
-        select s.tids, s.expired, s.last, s.last_entry into tids, expired, v_last, v_entry
-        from _queue_scan(in_kind, in_now, in_max, v_cursor, v_from, v_first) s;
+        select s.tids, s.expired, s.ends, s.last, s.last_entry into tids, expired, ends, v_last, v_entry
+        from _queue_scan(in_kind, in_now, in_max, in_most, v_cursor, v_from, v_first) s;
         v_took := _queue_effort() - v_effort;
         exit when tids is not null or v_from = 'start' or slow;
         v_from := 'start'; -- nothing there: look from the start, unless that is known to be slow
@@ -92,10 +90,11 @@ begin
     end if;
 end $$;
 
-comment on function _queue_take(text, integer, bigint) is
+comment on function _queue_take(text, integer, bigint, integer) is
 $$The next messages of a kind, in the order of delivery, locked: the one way in which a message is taken.
-in_kind: the kind. in_max: how many. in_now: the time of the call.
-Result: tids, row identifiers (NULL for none); expired, how many of them are expired holds; slow, whether a scan from
+in_kind: the kind. in_max: how many. in_now: the time of the call. in_most: how many deliveries a message of the kind
+may have.
+Result: tids, expired and ends, see _queue_scan, the last two NULL where nobody has counted; slow, whether a scan from
 the start is, so that the ends of holds have to be noted in queue_hold.
 Locks: the messages, and as many (20 at the least) that have come due; what others have locked is passed over.
 

@@ -1,7 +1,7 @@
 -- calls: _queue_find_terms, _queue_terms
 -- changes: delayed_queue
 create or replace function _queue_take_where(in_kind queue_kind, in_max integer, in_now bigint, in_where jsonb,
-    out tids tid[], out expired bigint, out slow boolean) language plpgsql as $$
+    out tids tid[], out expired bigint, out ends bigint, out slow boolean) language plpgsql as $$
 declare
     v_terms bigint[];
     v_due tid[];
@@ -46,7 +46,6 @@ begin
     end if;
     if v_found <> '{}' then
         tids := v_found;
-        expired := (select count(q.reserved_at) from delayed_queue q where q.ctid = any (v_found));
     end if;
 end $$;
 
@@ -55,7 +54,7 @@ $$The next messages of a kind that a filter matches, in the order of delivery, l
 without one. It neither uses nor changes the cursor of the session.
 in_kind: the settings of the kind. in_max: how many. in_now: the time of the call. in_where: the filter, see
 _queue_where.
-Result: as of _queue_take.
+Result: as of _queue_take; expired and ends are NULL.
 Without a filter_index, or where the filter has nothing but empty objects and arrays, the ready line is read from its
 beginning until in_max match, and all that has come due: as many messages as stand before them. With it see
 _queue_find_terms.

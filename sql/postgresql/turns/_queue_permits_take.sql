@@ -2,7 +2,7 @@
 -- changes: delayed_queue, queue_semaphore_permit, queue_semaphore_wait
 create or replace function _queue_permits_take(in_tids tid[], in_kind queue_kind, in_until bigint, in_held boolean,
     in_now bigint, out tids tid[], out ended bigint[], out expired bigint, out held boolean,
-    out passed tid[]) language plpgsql as $$
+    out passed tid[], out named boolean) language plpgsql as $$
 declare
     v_ended tid[];
     v_entries bigint[]; v_names text[]; v_locked text[];
@@ -14,8 +14,9 @@ begin
     held := in_held;
     select array_agg(q.ctid) filter (where f.fits), coalesce(array_agg(q.ctid) filter (where not f.fits), '{}'),
         coalesce(array_agg(q.entry) filter (where not f.fits), '{}'),
-        count(q.reserved_at) filter (where f.fits or not in_held)
-    into tids, v_ended, ended, expired
+        count(q.reserved_at) filter (where f.fits or not in_held),
+        coalesce(bool_or(q.semaphores is not null and q.source_kind is null), false)
+    into tids, v_ended, ended, expired, named
     from delayed_queue q, lateral (
         select q.pending is null and q.attempts < coalesce(q.max_attempts, in_kind.max_attempts, 2147483647)
             and (in_kind.payload_shape is null
@@ -27,6 +28,9 @@ begin
         ended := '{}';
     elsif v_ended <> '{}' then
         perform _queue_end_undeliverable(v_ended, in_now);
+    end if;
+    if not named then
+        return;
     end if;
     v_names := array(
         select distinct a.name from delayed_queue q, unnest(q.semaphores) a (name)
