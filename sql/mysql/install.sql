@@ -180,7 +180,6 @@ source turns/queue_semaphore.sql
 -- limits
 source limits/_queue_limited_until.sql
 source limits/_queue_define_limits.sql
-source limits/_queue_slots_free.sql
 source limits/_queue_slots.sql
 source limits/_queue_lease_tokens.sql
 source limits/_queue_admit.sql
@@ -210,7 +209,6 @@ source schedules/_queue_zone_offset.sql
 source schedules/_queue_zone_change.sql
 source schedules/_queue_next_local.sql
 source schedules/_queue_next_tick.sql
-source schedules/_queue_last_tick.sql
 source schedules/queue_schedule.sql
 source schedules/queue_unschedule.sql
 source schedules/queue_tick.sql
@@ -279,7 +277,6 @@ source settings/_queue_check_roles.sql
 source settings/_queue_check_shape.sql
 source settings/_queue_defaults.sql
 source settings/_queue_set_state.sql
-source settings/_queue_lock_kinds.sql
 source settings/_queue_use.sql
 source settings/_queue_expire.sql
 source settings/queue_drain.sql

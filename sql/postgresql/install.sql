@@ -174,7 +174,6 @@ set client_encoding = 'UTF8';
 -- limits
 \ir limits/_queue_limited_until.sql
 \ir limits/_queue_define_limits.sql
-\ir limits/_queue_slots_free.sql
 \ir limits/_queue_slots.sql
 \ir limits/_queue_lease_tokens.sql
 \ir limits/_queue_admit.sql
@@ -204,7 +203,6 @@ set client_encoding = 'UTF8';
 \ir schedules/_queue_zone_change.sql
 \ir schedules/_queue_next_local.sql
 \ir schedules/_queue_next_tick.sql
-\ir schedules/_queue_last_tick.sql
 \ir schedules/queue_schedule.sql
 \ir schedules/queue_unschedule.sql
 \ir schedules/queue_tick.sql

@@ -1,19 +1,21 @@
--- calls: _queue_slots_free
--- changes: queue_slot
+-- changes: delayed_queue, queue_slot
 create procedure _queue_slots(in in_kind text collate exact, in in_most int, in in_first int, in in_max int,
     in in_now bigint, out out_slots longtext character set ascii)
-    comment 'Free slots of a kind with max_reserved, locked until the transaction ends.
+    comment 'Free slots of a kind with max_reserved, locked until the transaction ends: nothing is there, or what is
+isn''t held any more. A hold that has expired gives up its slot here for good: without reserved_by it can''t be extended
+any more, though an ack of it still counts.
 in_kind: the kind. in_most: its max_reserved. in_first: the slot to try first, 0: any. in_max: how many. in_now: the
 time of the call.
-Result: a JSON array, of as many as there are.
+Result: a JSON array, of as many as there are. Under REPEATABLE READ one that changed since the transaction began counts
+as taken.
 While more slots are taken than in_most, because it was lowered, all free ones are locked and counted, so that nobody
 gets one before fewer are taken; those above it that are free are removed, unless it is about to change.
-Locks: the slots; what others have locked counts as taken. As _queue_slots_free. While more are taken, the settings of
-the kind.
+Locks: the slots, then messages whose hold has expired, in the order of their entries; what others have locked counts as
+taken. While more are taken, the settings of the kind.
 differs: no numbers of claims.'
 begin
-    declare v_low, v_wrap, v_high, v_want, v_last, v_all, v_most int;
-    declare v_found, v_free longtext character set ascii;
+    declare v_low, v_wrap, v_high, v_want, v_last, v_all, v_most, v_number int;
+    declare v_found, v_locked, v_expired, v_free longtext character set ascii;
     declare v_over boolean default false;
     set v_low = if(in_first between 1 and in_most, in_first, 1 + floor(rand() * in_most)), v_wrap = v_low - 1,
         v_high = 2147483647, v_want = in_max, out_slots = '[]';
@@ -33,7 +35,32 @@ begin
                     where q.entry = s.entry and q.secret = s.secret and q.scheduled_at > in_now) is null
             order by s.slot limit v_all) d;
         if v_found is not null then
-            call _queue_slots_free(in_kind, v_found, in_now, v_free);
+            select json_arrayagg(json_array(d.entry, d.secret, d.slot)) into v_locked
+            from (
+                select s.slot, s.entry, lower(hex(s.secret)) as secret
+                from unnest(v_found) j (slot int)
+                    straight_join queue_slot s force index (primary) on s.p_kind = in_kind and s.slot = j.slot
+                order by s.slot for update of s skip locked) d;
+            -- without a lock first: it would be taken on what others hold
+            select count(*) into v_number
+            from deliveries(v_locked) q where q.scheduled_at <= in_now and q.reserved_by is not null;
+            if v_number > 0 then
+                select json_arrayagg(d.entry) into v_expired
+                from (
+                    select q.entry from deliveries(v_locked) q
+                    where q.scheduled_at <= in_now and q.reserved_by is not null
+                    order by q.entry for update of q skip locked) d;
+                update messages(v_expired) q set q.reserved_by = null;
+            end if;
+            select json_arrayagg(r.slot) into v_free
+            from unnest(v_locked) r (entry bigint, secret char(32), slot int)
+            where r.entry is null
+                or (select s.slot from queue_slot s
+                    where s.p_kind = in_kind and s.slot = r.slot and s.entry = r.entry and s.secret = unhex(r.secret))
+                    is not null
+                and (select q.entry from delayed_queue q
+                    where q.entry = r.entry and q.secret = unhex(r.secret)
+                        and (q.scheduled_at > in_now or q.reserved_by is not null)) is null;
             set out_slots = if(v_free is null, out_slots,
                 if(out_slots = '[]', v_free, json_merge_preserve(out_slots, v_free))), v_low = v_last + 1;
         elseif v_high > v_wrap and v_wrap > 0 and not v_over then

@@ -1,4 +1,4 @@
--- calls: _queue_last_tick, _queue_next_tick, _queue_push_options, _queue_put, queue_now
+-- calls: _queue_next_tick, _queue_push_options, _queue_put, queue_now
 -- changes: queue_recurring
 create procedure queue_tick()
     comment 'Pushes what the schedules are due for, see queue_schedule: at most 1000 messages and 100 schedules a call,
@@ -9,10 +9,11 @@ reserve.
 Result: ticked: how many messages were made.
 Locks: the schedules that are due; what others have locked is passed over.'
 begin
-    declare v_now, v_ticked, v_at, v_last, v_push_at, v_put_at, v_entry bigint;
+    declare v_now, v_ticked, v_at, v_last, v_next, v_end, v_seconds, v_push_at, v_put_at, v_entry bigint;
     declare v_left, v_attempts, v_max_attempts int;
     declare v_name, v_kind varchar(100) collate exact;
     declare v_key varchar(200) collate exact;
+    declare v_spans varchar(100);
     declare v_payload, v_headers, v_push, v_none longtext;
     declare v_priority smallint;
     declare v_catch_up, v_outcome varchar(10);
@@ -33,13 +34,25 @@ begin
             if v_left <= 0 then
                 leave schedules;
             end if;
-            select r.p_kind, r.payload, r.push_options, r.catch_up, r.next_at, r.last_at
-            into v_kind, v_payload, v_push, v_catch_up, v_at, v_last
+            select r.p_kind, r.payload, r.push_options, r.catch_up, r.next_at, r.last_at,
+                least(v_now, coalesce(r.until_at, v_now))
+            into v_kind, v_payload, v_push, v_catch_up, v_at, v_last, v_end
             from queue_recurring r where r.name = v_name for update;
             call _queue_push_options(v_push, v_now, v_push_at, v_priority, v_headers, v_attempts, v_max_attempts,
                 v_on_duplicate, v_none, v_none, v_none);
             if v_catch_up <> 'all' then
-                call _queue_last_tick(v_name, v_now, v_at);
+                -- from as late as there is one, so that what was missed for months isn't gone through one by one
+                set v_spans = '60,600,3600,21600,86400,604800,2764800,31622400,';
+                while v_spans <> '' do
+                    set v_seconds = substring_index(v_spans, ',', 1),
+                        v_spans = substr(v_spans, locate(',', v_spans) + 1);
+                    call _queue_next_tick(v_name, greatest(v_end - v_seconds * 1000000, v_at - 1), v_next);
+                    set v_spans = if(v_next <= v_end, '', v_spans);
+                end while;
+                while v_next <= v_end do
+                    set v_at = v_next;
+                    call _queue_next_tick(v_name, v_at, v_next);
+                end while;
             end if;
             if v_catch_up = 'skip' and v_at < v_now - 60000000 then
                 call _queue_next_tick(v_name, v_at, v_at);

@@ -1,4 +1,4 @@
--- calls: _queue_check_name, _queue_check_roles, _queue_lock_kinds
+-- calls: _queue_check_name, _queue_check_roles
 -- changes: queue_kind
 create procedure _queue_set_state(in in_kind text collate exact, in in_state varchar(10), out out_changed boolean)
     comment 'Pauses a kind, drains it, or ends both.
@@ -12,7 +12,7 @@ begin
     declare continue handler for not found begin end;
     call _queue_check_name(in_kind, 100, 'kind');
     call _queue_check_roles(json_array(in_kind));
-    call _queue_lock_kinds();
+    insert into queue_kind (p_kind) values ('') on duplicate key update p_kind = ''; -- as queue_define
     if in_state is not null then
         insert into queue_kind (p_kind) values (in_kind) on duplicate key update p_kind = in_kind;
     end if;

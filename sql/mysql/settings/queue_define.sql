@@ -1,6 +1,6 @@
 -- calls: _queue_check_dead_letter_kind, _queue_check_name, _queue_check_options, _queue_check_roles,
 --     _queue_check_shape, _queue_define_filter, _queue_define_limits, _queue_expire, _queue_fail, _queue_integer,
---     _queue_lock_kinds, _queue_number, _queue_text, queue_now
+--     _queue_number, _queue_text, queue_now
 -- changes: queue_kind, queue_log_epoch, queue_use
 create procedure queue_define(in in_kind text collate exact, in in_options longtext)
     comment 'Sets how a kind behaves. A kind that nobody has defined works with the defaults.
@@ -61,7 +61,9 @@ begin
         call _queue_check_options(in_options, concat('timeout_seconds,max_attempts,backoff_seconds,backoff_factor,',
             'backoff_max_seconds,jitter,dead_letter_kind,dedup_seconds,history_seconds,payload_shape,expires_seconds,',
             'max_reserved,rate_per_second,filter_index,log_seconds,roles'), 'options');
-        call _queue_lock_kinds();
+        -- two that define at once could close a circle of dead letters. The row, which is no kind, stays: where one
+        -- that is waited for goes away, InnoDB lets those who wait deadlock
+        insert into queue_kind (p_kind) values ('') on duplicate key update p_kind = '';
         call queue_now(v_now);
         if in_options is not null then
             call _queue_number(in_options, 'timeout_seconds', 0.001, 31536000, v_timeout);

@@ -1,5 +1,4 @@
--- calls: _queue_check_dead_letter_kind, _queue_check_name, _queue_check_roles, _queue_end, _queue_fail,
---     _queue_lock_kinds, queue_now
+-- calls: _queue_check_dead_letter_kind, _queue_check_name, _queue_check_roles, _queue_end, _queue_fail, queue_now
 -- changes: queue_bucket, queue_kind, queue_slot, queue_subscription, queue_use
 create procedure queue_drop(in in_kind text collate exact)
     comment 'Removes a kind: its messages, its settings and its subscriptions. Schedules of it stay,
@@ -21,7 +20,7 @@ begin
         call queue_now(v_now);
         call _queue_check_name(in_kind, 100, 'kind');
         call _queue_check_roles(json_array(in_kind));
-        call _queue_lock_kinds();
+        insert into queue_kind (p_kind) values ('') on duplicate key update p_kind = ''; -- as queue_define
         for each c into v_entry do
             set v_free = null;
             select q.entry into v_free from delayed_queue q

@@ -1,5 +1,4 @@
--- calls: _queue_slots_free
--- changes: queue_claim, queue_slot
+-- changes: delayed_queue, queue_claim, queue_slot
 create or replace function _queue_slots(in_kind text, in_most integer, in_first integer, in_max integer, in_now bigint,
     out slots integer[], out numbers bigint[]) language plpgsql as $$
 declare
@@ -49,7 +48,22 @@ begin
                         order by c.p_kind desc, c.slot desc, c.number desc limit 1) n, delayed_queue q
                     where q.entry between n.entry and n.entry and q.secret = n.secret and q.scheduled_at > in_now)
             order by s.p_kind, s.slot limit v_want - cardinality(slots) for update of s skip locked);
-        v_free := _queue_slots_free(in_kind, v_locked, in_now); -- as it is now that they are locked
+        for i in 1 .. 2 loop -- as it is now that they are locked
+            select coalesce(array_agg(s.slot), '{}') as slots, coalesce(array_agg(coalesce(c.number, 0)), '{}')
+                as numbers, array_agg(q.entry) filter (where q.reserved_by is not null) as expired
+            into v_free
+            from unnest(v_locked) s (slot)
+            left join lateral (
+                select n.number, n.entry, n.secret from queue_claim n where n.p_kind = in_kind and n.slot = s.slot
+                order by n.p_kind desc, n.slot desc, n.number desc limit 1) c on true
+            left join delayed_queue q on q.entry between c.entry and c.entry and q.secret = c.secret
+            where q.entry is null or q.scheduled_at <= in_now and (i = 1 or q.reserved_by is null);
+            exit when v_free.expired is null;
+            update delayed_queue q set reserved_by = null -- so that it can't be extended any more
+            where q.entry = any (array(
+                select e.entry from delayed_queue e where e.entry = any (v_free.expired) and e.scheduled_at <= in_now
+                order by e.entry + 0 for update skip locked));
+        end loop;
         slots := slots || v_free.slots;
         numbers := numbers || v_free.numbers;
         exit when cardinality(slots) = v_want;
@@ -78,11 +92,13 @@ begin
 end $$;
 
 comment on function _queue_slots(text, integer, integer, integer, bigint) is
-$$Free slots of a kind with max_reserved, locked until the transaction ends.
+$$Free slots of a kind with max_reserved, locked until the transaction ends: nothing is there, or what is isn't held any
+more. A hold that has expired gives up its slot here for good: without reserved_by it can't be extended any more, though
+an ack of it still counts.
 in_kind: the kind. in_most: its max_reserved. in_first: the slot to try first, 0: any. in_max: how many. in_now: the
 time of the call.
-Result: slots, as many as there are, and for each the number of its last claim.
+Result: slots, as many as there are, and for each the number of its last claim, 0 where there is none.
 While more slots are taken than in_most, because it was lowered, all free ones are locked and counted, so that nobody
 gets one before fewer are taken; those above it that are free are removed, unless it is about to change.
-Locks: the slots; what others have locked counts as taken. As _queue_slots_free. While more are taken, the settings of
-the kind, shared.$$;
+Locks: the slots, then messages whose hold has expired, in the order of their entries; what others have locked counts as
+taken. While more are taken, the settings of the kind, shared.$$;

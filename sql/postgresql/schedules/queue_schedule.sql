@@ -10,7 +10,6 @@ declare
     v_now constant bigint := queue_now();
     v_rules constant text[] := '{every_seconds, daily_at, cron, time_zone, catch_up, until, paused}';
     v_pushes constant text[] := '{delay_seconds, priority, headers, max_attempts}';
-    v_shape jsonb;
     v_new queue_recurring;
     v_old queue_recurring;
 begin
@@ -21,10 +20,8 @@ begin
     in_payload := coalesce(in_payload, 'null');
     perform _queue_check_payload(in_payload, 'payload');
     perform _queue_check_options(in_options, v_rules || v_pushes, 'options');
-    select k.payload_shape into v_shape from queue_kind k where k.p_kind = in_kind;
-    if v_shape is not null then
-        perform _queue_check_fit(v_shape, in_payload, 'payload');
-    end if;
+    perform _queue_check_fit(k.payload_shape, in_payload, 'payload') from queue_kind k
+        where k.p_kind = in_kind and k.payload_shape is not null;
     v_new := _queue_rule(in_options);
     v_new.push_options := in_options - v_rules;
     perform _queue_push_options(v_new.push_options, v_now);

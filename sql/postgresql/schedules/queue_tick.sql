@@ -1,4 +1,4 @@
--- calls: _queue_last_tick, _queue_next_tick, _queue_put, queue_now, queue_timestamp
+-- calls: _queue_next_tick, _queue_put, queue_now, queue_timestamp
 -- changes: queue_recurring
 create or replace function queue_tick(out ticked bigint)
     language plpgsql
@@ -8,7 +8,8 @@ declare
     v_now constant bigint := queue_now();
     v_left integer := 1000;
     v_rule queue_recurring;
-    v_at bigint;
+    v_at bigint; v_next bigint; v_end bigint;
+    v_seconds bigint;
     v_row delayed_queue;
 begin
     ticked := 0;
@@ -21,7 +22,19 @@ begin
         select d.* from d order by d.p_kind, d.name
     loop
         exit when v_left <= 0;
-        v_at := case when v_rule.catch_up = 'all' then v_rule.next_at else _queue_last_tick(v_rule, v_now) end;
+        v_at := v_rule.next_at;
+        if v_rule.catch_up <> 'all' then
+            v_end := least(v_now, v_rule.until_at);
+            -- from as late as there is one, so that what was missed for months isn't gone through one by one
+            foreach v_seconds in array '{60, 600, 3600, 21600, 86400, 604800, 2764800, 31622400}'::bigint[] loop
+                v_next := _queue_next_tick(v_rule, greatest(v_end - v_seconds * 1000000, v_at - 1));
+                exit when v_next <= v_end;
+            end loop;
+            while v_next <= v_end loop
+                v_at := v_next;
+                v_next := _queue_next_tick(v_rule, v_at);
+            end loop;
+        end if;
         if v_rule.catch_up = 'skip' and v_at < v_now - 60000000 then
             v_at := _queue_next_tick(v_rule, v_at);
         end if;
