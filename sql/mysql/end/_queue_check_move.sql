@@ -17,9 +17,7 @@ begin
             concat(in_place, 'options'));
         call _queue_push_options(json_remove(in_options, '$.payload', '$.key'), in_now, v_at, v_priority, v_headers,
             v_attempts, v_max_attempts, v_on_duplicate, v_none, v_none, v_none);
-        if in_options ? 'payload' then
-            call _queue_check_payload(in_options -> 'payload', concat(in_place, 'payload'));
-        end if;
+        call _queue_check_payload(in_options -> 'payload', concat(in_place, 'payload'));
         call _queue_text(in_options, 'key', v_key);
         if v_key is not null then
             call _queue_check_name(left(v_key, 201), 200, concat(in_place, 'key'));

@@ -13,8 +13,6 @@ begin
         call _queue_text(in_options, 'error', v_text);
         call _queue_boolean(in_options, 'final', v_flag);
         call _queue_boolean(in_options, 'count', v_flag);
-        if in_options ? 'payload' then
-            call _queue_check_payload(in_options -> 'payload', 'payload');
-        end if;
+        call _queue_check_payload(in_options -> 'payload', 'payload');
     end if;
 end;

@@ -41,12 +41,8 @@ begin
                 limit 10000) m on m.place = o.place
         order by o.p_key collate exact, o.to_kind collate exact, o.entry;
     set out_outcomes = repeat('l', in_number);
-    if in_options ? 'to' then
-        call _queue_text(in_options, 'to', v_to);
-    end if;
-    if in_options ? 'key' then
-        call _queue_text(in_options, 'key', v_key);
-    end if;
+    call _queue_text(in_options, 'to', v_to);
+    call _queue_text(in_options, 'key', v_key);
     if in_moves is null then
         set v_options = json_set(json_remove(coalesce(nullif(in_options, 'null'), '{}'), '$.to'), '$.next', true);
     end if;

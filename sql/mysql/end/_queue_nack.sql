@@ -1,5 +1,5 @@
--- calls: _queue_add_error, _queue_boolean, _queue_bury, _queue_check_fit, _queue_defaults, _queue_end, _queue_index,
---     _queue_line_up, _queue_number, _queue_text
+-- calls: _queue_add_error, _queue_bury, _queue_check_fit, _queue_defaults, _queue_end, _queue_index, _queue_line_up,
+--     _queue_number, _queue_text
 -- changes: delayed_queue, queue_count
 create procedure _queue_nack(in in_entry bigint, in in_secret binary(16), in in_options longtext, in in_now bigint,
     out out_outcome varchar(10))
@@ -30,21 +30,14 @@ nack: begin
     if v_most is null then
         call _queue_defaults(v_none, v_most, v_backoff, v_factor, v_longest, v_jitter);
     end if;
-    if in_options is not null then
-        if in_options ? 'count' then
-            call _queue_boolean(in_options, 'count', v_counts);
-        end if;
-        if in_options ? 'final' then
-            call _queue_boolean(in_options, 'final', v_final);
-        end if;
-        if in_options ? 'error' then
-            call _queue_text(in_options, 'error', v_error);
-        end if;
-        if in_options ? 'delay_seconds' then
-            call _queue_number(in_options, 'delay_seconds', 0, 31536000, v_delay);
-        end if;
+    set v_counts = coalesce(json_unquote(in_options -> 'count') <> 'false', true),
+        v_final = coalesce(json_unquote(in_options -> 'final') = 'true', false);
+    if in_options ? 'error' then
+        call _queue_text(in_options, 'error', v_error);
     end if;
-    set v_counts = coalesce(v_counts, true);
+    if in_options ? 'delay_seconds' then
+        call _queue_number(in_options, 'delay_seconds', 0, 31536000, v_delay);
+    end if;
     insert into queue_count (id, p_kind, nacked) values (uuid_short(), v_kind, 1);
     if in_options ? 'payload' then
         if v_shape is not null then
@@ -56,7 +49,7 @@ nack: begin
             call _queue_index(json_array(in_entry + 0));
         end if;
     end if;
-    if coalesce(v_final, false) or v_counts and v_attempts >= coalesce(v_max_attempts, v_most) then
+    if v_final or v_counts and v_attempts >= coalesce(v_max_attempts, v_most) then
         call _queue_bury(in_entry, coalesce(v_error, 'nacked'), in_now);
         set out_outcome = 'dead';
         leave nack;

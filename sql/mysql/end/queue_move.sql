@@ -30,9 +30,7 @@ begin
         call _queue_receipt(in_receipt, v_entry, v_secret);
         call _queue_check_move(in_to_kind, in_options, v_now, '');
         call _queue_check_roles(json_array(in_to_kind));
-        if in_options ? 'key' then
-            call _queue_text(in_options, 'key', v_key);
-        end if;
+        call _queue_text(in_options, 'key', v_key);
         call _queue_lock_moves(json_array(json_array(v_entry + 0, lower(hex(v_secret)), 1)), null, in_to_kind, v_key);
         call _queue_move(v_entry, v_secret, in_to_kind, in_options, v_now, v_outcome);
     end atomic;

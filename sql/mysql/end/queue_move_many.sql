@@ -10,7 +10,7 @@ Errors: those of queue_move, naming the place as moves[0], moves[1], …; then n
 Locks: as queue_move, all in the order of their entries.'
 begin
     declare v_now bigint;
-    declare v_number, v_place, v_bad int;
+    declare v_number, v_place int;
     declare v_to_kind text collate exact;
     declare v_list, v_move, v_options, v_receipts longtext;
     declare v_outcomes longtext character set ascii;
@@ -20,17 +20,11 @@ begin
             from json_table(in_moves, '$[*]'
                 columns (to_kind text path '$.to_kind', move json path '$')) m;
         call queue_now(v_now);
-        if in_moves is null or length(in_moves) < 99 and in_moves regexp '^[[:space:]]*null[[:space:]]*$' then
-            set in_moves = '[]';
-        end if;
-        call _queue_check_json(in_moves, 'PQ003', 'moves');
+        call _queue_check_json(coalesce(in_moves, '[]'), 'PQ003', 'moves');
         call _queue_check_options(in_options, 'payload,headers,key,delay_seconds,priority,on_duplicate', 'options');
-        set v_bad = 0, v_place = 0;
-        if json_type(in_moves) = 'ARRAY' then
-            select count(*) into v_bad from unnest(in_moves) m (move json)
-            where coalesce(json_type(m.move), 'NULL') <> 'OBJECT';
-        end if;
-        if json_type(in_moves) <> 'ARRAY' or v_bad > 0 then
+        set in_moves = if(json_type(in_moves) <> 'NULL', in_moves, '[]'), v_place = 0;
+        if json_type(in_moves) <> 'ARRAY' or exists (
+            select 1 from unnest(in_moves) m (move json) where coalesce(json_type(m.move), 'NULL') <> 'OBJECT') then
             call _queue_fail('PQ001', 'moves', in_moves,
                 'must be a JSON array of {receipt, to_kind, and move options}');
         end if;

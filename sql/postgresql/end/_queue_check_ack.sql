@@ -2,15 +2,11 @@
 create or replace function _queue_check_ack(in_options jsonb) returns void language plpgsql as $$
 begin
     perform _queue_check_options(in_options, '{result, to, payload}'::text[], 'options');
-    if in_options ? 'result' then
-        perform _queue_check_payload(in_options -> 'result', 'result');
-        if jsonb_path_exists(in_options -> 'result', '$.**{28}') then
-            perform _queue_fail('PQ003', 'result', (in_options -> 'result')::text, 'must be at most 28 levels deep');
-        end if;
+    perform _queue_check_payload(in_options -> 'result', 'result');
+    if jsonb_path_exists(in_options -> 'result', '$.**{28}') then
+        perform _queue_fail('PQ003', 'result', (in_options -> 'result')::text, 'must be at most 28 levels deep');
     end if;
-    if in_options ? 'payload' then
-        perform _queue_check_payload(in_options -> 'payload', 'payload');
-    end if;
+    perform _queue_check_payload(in_options -> 'payload', 'payload');
     if _queue_text(in_options, 'to') is not null then
         perform _queue_check_name(in_options ->> 'to', 95, 'to');
         perform _queue_check_roles(array[in_options ->> 'to']);

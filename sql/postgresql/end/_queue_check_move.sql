@@ -9,12 +9,9 @@ begin
     perform _queue_check_options(in_options, '{payload, headers, key, delay_seconds, priority, on_duplicate}'::text[],
         in_place || 'options');
     perform _queue_push_options(in_options - '{payload, key}'::text[], in_now);
-    if in_options ? 'payload' then
-        perform _queue_check_payload(in_options -> 'payload', in_place || 'payload');
-    end if;
-    if _queue_text(in_options, 'key') is not null then
-        perform _queue_check_name(in_options ->> 'key', 200, in_place || 'key');
-    end if;
+    perform _queue_check_payload(in_options -> 'payload', in_place || 'payload');
+    perform _queue_check_name(in_options ->> 'key', 200, in_place || 'key')
+        where _queue_text(in_options, 'key') is not null;
 end $$;
 
 comment on function _queue_check_move(text, jsonb, bigint, text) is

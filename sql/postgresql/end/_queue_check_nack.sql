@@ -6,9 +6,7 @@ begin
     perform _queue_text(in_options, 'error');
     perform _queue_boolean(in_options, 'final');
     perform _queue_boolean(in_options, 'count');
-    if in_options ? 'payload' then
-        perform _queue_check_payload(in_options -> 'payload', 'payload');
-    end if;
+    perform _queue_check_payload(in_options -> 'payload', 'payload');
 end $$;
 
 comment on function _queue_check_nack(jsonb) is

@@ -75,9 +75,7 @@ begin
         end if;
     end loop;
     perform _queue_join_line(v_created, v_orders) where v_created is not null;
-    if v_members is not null then
-        perform _queue_members_end(v_members, 'acked', in_options[1] -> 'result', in_now);
-    end if;
+    perform _queue_members_end(v_members, 'acked', in_options[1] -> 'result', in_now) where v_members is not null;
     perform _queue_permits_settle(v_settle, v_names, true, in_now)
         where v_names is not null or v_members is not null or 'duplicate' = any (v_outcomes);
     return v_outcomes;

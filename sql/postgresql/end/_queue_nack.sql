@@ -19,13 +19,10 @@ begin
     insert into queue_count (p_kind, nacked, reserved)
         values (v_row.p_kind, 1, (v_row.reserved_at is not null)::integer);
     if in_options ? 'payload' then
-        if v_kind.payload_shape is not null then
-            perform _queue_check_fit(v_kind.payload_shape, in_options -> 'payload', 'payload');
-        end if;
+        perform _queue_check_fit(v_kind.payload_shape, in_options -> 'payload', 'payload')
+            where v_kind.payload_shape is not null;
         update delayed_queue q set payload = in_options -> 'payload', payload_bytes = null where q.entry = in_entry;
-        if v_kind.filter_index then
-            perform _queue_index(array[in_entry]);
-        end if;
+        perform _queue_index(array[in_entry]) where v_kind.filter_index;
     end if;
     if coalesce((in_options ->> 'final')::boolean, false)
         or v_counts and v_row.attempts >= coalesce(v_row.max_attempts, v_kind.max_attempts, 2147483647) then

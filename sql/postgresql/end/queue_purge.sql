@@ -9,9 +9,7 @@ declare
 begin
     perform _queue_check_name(in_kind, 100, 'kind');
     perform _queue_check_roles(array[in_kind]);
-    if in_max_messages is not null then
-        perform _queue_check_count(in_max_messages, 'max_messages', 9223372036854775807);
-    end if;
+    perform _queue_check_count(coalesce(in_max_messages, 1), 'max_messages', 9223372036854775807);
     v_gone := _queue_end(array(
         select p.entry from delayed_queue p
         where p.p_kind = in_kind and (p.reserved_at is null or p.scheduled_at <= v_now)

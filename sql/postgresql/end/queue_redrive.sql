@@ -19,9 +19,7 @@ declare
 begin
     perform _queue_check_name(in_kind, 100, 'kind');
     perform _queue_check_roles(array[in_kind]);
-    if in_max_messages is not null then
-        perform _queue_check_count(in_max_messages, 'max_messages', 9223372036854775807);
-    end if;
+    perform _queue_check_count(v_look, 'max_messages', 9223372036854775807);
     for v_try in 1 .. 2147483647 loop
         begin
             went := 0;
@@ -86,9 +84,7 @@ begin
                     went := went + 1;
                 end if;
             end loop;
-            if v_orders is not null then
-                perform _queue_join_line(v_entries, v_orders);
-            end if;
+            perform _queue_join_line(v_entries, v_orders) where v_orders is not null;
             perform _queue_permits_settle(null::bigint[], v_names, true, v_now) where v_names is not null;
             exit;
         exception when sqlstate 'PQ00A' or deadlock_detected then -- all that it did and locked is undone: again
