@@ -11,7 +11,7 @@ begin
     declare v_kind, v_key, v_new_key text collate exact;
     declare v_payload, v_headers, v_options longtext;
     declare v_bytes longblob;
-    declare v_priority, v_attempts, v_max_attempts, v_number int;
+    declare v_priority, v_attempts, v_max_attempts int;
     declare v_delay decimal(30,6);
     declare v_error varchar(128);
     declare v_outcome varchar(10);
@@ -19,14 +19,10 @@ begin
         select s.id from staged(in_parts) s
         order by s.p_key, s.p_kind, s.id;
     declare exit handler for sqlstate 'PQ001', sqlstate 'PQ002', sqlstate 'PQ003' begin
-        get diagnostics condition 1 v_error = message_text, v_number = mysql_errno;
+        get diagnostics condition 1 v_error = message_text;
         set v_error = left(concat('message (key ', coalesce(concat('"', left(v_key, 40), '"'), 'NULL'), '): ', v_error),
             128);
-        case v_number
-            when 31001 then signal sqlstate 'PQ001' set message_text = v_error, mysql_errno = 31001;
-            when 31002 then signal sqlstate 'PQ002' set message_text = v_error, mysql_errno = 31002;
-            else signal sqlstate 'PQ003' set message_text = v_error, mysql_errno = 31003;
-        end case;
+        resignal set message_text = v_error;
     end;
     set out_pushed = 0;
     for each c into v_id do

@@ -33,12 +33,11 @@ begin
             then
         call _queue_fail('PQ002', 'failed', in_failed, 'must be a JSON array of {receipt, and options of queue_nack}');
     end if;
-    select min(concat('r', coalesce(f.receipt, 'null'))) into v_bad
+    select min(coalesce(f.receipt, 'null')) into v_bad
     from json_table(in_failed, '$[*]' columns (receipt longtext path '$.receipt')) f
-    where f.receipt is null
-        or not f.receipt collate utf8mb4_bin regexp '^[0-9]{1,18}-[0-9a-f]{32}\\z|^[0-8][0-9]{18}-[0-9a-f]{32}\\z';
+    where _queue_is_receipt(f.receipt) is not true;
     if v_bad is not null then
-        call _queue_fail('PQ005', 'failed', substr(v_bad, 2), 'must be what queue_stream_reserve answered');
+        call _queue_fail('PQ005', 'failed', v_bad, 'must be what queue_stream_reserve answered');
     end if;
     set out_failed = 0;
     for each c into v_bad, v_entry, v_secret, v_options, v_others do

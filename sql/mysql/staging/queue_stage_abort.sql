@@ -7,20 +7,16 @@ Errors: PQ001 for job.
 Locks: the parts, in their order.'
 begin
     declare v_removed, v_part, v_rows bigint;
-    declare continue handler for not found begin end;
     begin atomic
+        declare c cursor for
+            select p.part from queue_stage_part p force index (queue_stage_part_job)
+            where p.job = in_job order by p.part for update;
         call _queue_check_name(in_job, 200, 'job');
         set v_removed = 0;
-        parts: loop
-            set v_part = null;
-            select p.part into v_part from queue_stage_part p force index (queue_stage_part_job)
-            where p.job = in_job order by p.part limit 1 for update;
-            if v_part is null then
-                leave parts;
-            end if;
+        for each c into v_part do
             call _queue_stage_remove(v_part, 9223372036854775807, v_rows);
             set v_removed = v_removed + v_rows;
-        end loop;
+        end each;
     end atomic;
     select v_removed as removed;
 end;

@@ -18,8 +18,14 @@ Where the idea comes from: the staging tables of bulk loaders; writers that stag
 begin
     declare v_now, v_batch, v_part, v_pruned, v_rows bigint;
     declare v_query, v_run text collate exact;
-    declare continue handler for not found begin end;
     begin atomic
+        declare c cursor for -- nobody can publish them any more
+            select p.part
+            from (
+                select n.part from queue_stage_part n force index (queue_stage_part_run)
+                where n.query = v_query and n.run <> v_run limit 1000000000) j
+                straight_join queue_stage_part p force index (primary) on p.part = j.part
+            order by j.part for update of p skip locked;
         call queue_now(v_now);
         call _queue_check_name(in_job, 200, 'job');
         call _queue_check_options(in_options, 'query,batch,run', 'options');
@@ -27,19 +33,9 @@ begin
         call _queue_integer(in_options, 'batch', 0, 9223372036854775807, v_batch);
         call _queue_text(in_options, 'run', v_run);
         call _queue_stage_prune(v_now, 1000, v_pruned);
-        parts: loop -- nobody can publish them any more
-            set v_part = null;
-            select p.part into v_part
-            from (
-                select n.part from queue_stage_part n force index (queue_stage_part_run)
-                where n.query = v_query and n.run <> v_run limit 100) j
-                straight_join queue_stage_part p force index (primary) on p.part = j.part
-            limit 1 for update of p skip locked;
-            if v_part is null then
-                leave parts;
-            end if;
+        for each c into v_part do
             call _queue_stage_remove(v_part, 9223372036854775807, v_rows);
-        end loop;
+        end each;
         set v_part = uuid_short() & 9223372036854775807;
         insert into queue_stage_part (part, job, query, batch, run, begun_at)
         values (v_part, in_job, v_query, v_batch, v_run, v_now);
