@@ -1,5 +1,5 @@
 -- calls: _queue_check_name, _queue_check_options, _queue_check_roles, _queue_check_topic, _queue_fail,
---     _queue_log_horizon, _queue_log_known, _queue_log_missed, _queue_matcher, _queue_text
+--     _queue_log_known, _queue_log_missed, _queue_matcher, _queue_text
 -- changes: queue_reader
 create procedure _queue_reader(in in_own boolean, in in_now bigint, in in_name text collate exact,
     in in_reader text collate exact, in in_options longtext, out out_matcher text collate exact,
@@ -60,18 +60,15 @@ begin
             'must be pushed or replaced, for no kind of such a name is defined');
     end if;
     if v_name is null then
-        if v_from = 'now' and in_own then
-            call _queue_log_horizon(in_now, out_place);
-        elseif v_from = 'now' then
+        if v_from = 'now' then
             select max(l.position) into v_last from queue_log l;
             call _queue_log_known(in_own, in_now, in_name, out_matcher, '', 0, 1, v_last, out_place);
-        else
-            call _queue_log_missed(in_name, out_matcher, coalesce(v_events, 'pushed,replaced'), 0, out_place);
-        end if;
-        if v_from = 'now' then -- what was last may have been pruned, and is nothing that it misses
+            -- what was last may have been pruned, and is nothing that it misses
             call _queue_log_missed(in_name, out_matcher, 'pushed,replaced,acked,popped,moved,dead,removed',
                 coalesce(out_place, 0), v_last);
             set out_place = coalesce(v_last, out_place);
+        else
+            call _queue_log_missed(in_name, out_matcher, coalesce(v_events, 'pushed,replaced'), 0, out_place);
         end if;
         insert into queue_reader (reader, name, matcher, events, position, created_at)
         values (in_reader, in_name, out_matcher, coalesce(v_events, 'pushed,replaced'), coalesce(out_place, 0), in_now)

@@ -10,8 +10,8 @@ begin
     declare v_changed boolean;
     begin atomic
         call _queue_check_name(in_reader, 200, 'reader');
-        select count(*) > 0 into v_changed from queue_reader r where r.reader = in_reader for update;
         delete r from queue_reader r where r.reader = in_reader;
+        set v_changed = row_count() > 0;
     end atomic;
     select v_changed as changed;
 end;

@@ -14,8 +14,8 @@ begin
         -- not as a query in a call, which would lock the row
         select max(r.p_kind) into v_kind from queue_recurring r where r.name = in_name;
         call _queue_check_roles(json_array(v_kind));
-        select count(*) > 0 into v_changed from queue_recurring r where r.name = in_name for update;
         delete r from queue_recurring r where r.name = in_name;
+        set v_changed = row_count() > 0;
     end atomic;
     select v_changed as changed;
 end;

@@ -12,9 +12,8 @@ begin
         call _queue_check_topic(in_pattern, 'pattern');
         call _queue_check_name(in_kind, 95, 'kind');
         call _queue_check_roles(json_array(in_kind));
-        select count(*) > 0 into v_changed from queue_subscription s
-            where s.pattern = in_pattern and s.p_kind = in_kind for update;
         delete s from queue_subscription s where s.pattern = in_pattern and s.p_kind = in_kind;
+        set v_changed = row_count() > 0;
     end atomic;
     select v_changed as changed;
 end;
