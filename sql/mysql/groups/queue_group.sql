@@ -54,36 +54,31 @@ begin
         call _queue_check_name(in_group, 100, 'group');
         if in_then_kind is not null then
             call _queue_check_name(in_then_kind, 95, 'then_kind');
-            call _queue_check_roles(json_array(in_then_kind));
         end if;
-        if in_then_payload is not null then
-            call _queue_check_payload(in_then_payload, 'then_payload');
-            if json_type(in_then_payload) <> 'OBJECT' then
-                call _queue_fail('PQ003', 'then_payload', in_then_payload, 'must be a JSON object');
-            end if;
+        call _queue_check_payload(in_then_payload, 'then_payload');
+        if json_type(in_then_payload) <> 'OBJECT' then
+            call _queue_fail('PQ003', 'then_payload', in_then_payload, 'must be a JSON object');
         end if;
-        if in_options is not null then
-            call _queue_check_options(in_options,
-                'close,members,on_dead,fail_kind,key,priority,delay_seconds,keep_seconds', 'options');
-            call _queue_boolean(in_options, 'close', v_close);
-            call _queue_integer(in_options, 'members', 0, 1000000000, v_expected);
-            call _queue_text(in_options, 'on_dead', v_on_dead);
-            if v_on_dead not in ('wait', 'report', 'fail') then
-                call _queue_fail('PQ002', 'on_dead', v_on_dead, 'must be wait, report or fail');
-            end if;
-            call _queue_text(in_options, 'fail_kind', v_fail_kind);
-            if v_fail_kind is not null then
-                call _queue_check_name(v_fail_kind, 95, 'fail_kind');
-            end if;
-            call _queue_text(in_options, 'key', v_key);
-            if v_key is not null then
-                call _queue_check_name(left(v_key, 201), 200, 'key');
-            end if;
-            call _queue_check_roles(json_array(v_fail_kind));
-            call _queue_integer(in_options, 'priority', -32768, 32767, v_priority);
-            call _queue_number(in_options, 'delay_seconds', 0, 31536000, v_delay);
-            call _queue_number(in_options, 'keep_seconds', 0, 3153600000, v_keep);
+        call _queue_check_options(in_options,
+            'close,members,on_dead,fail_kind,key,priority,delay_seconds,keep_seconds', 'options');
+        call _queue_boolean(in_options, 'close', v_close);
+        call _queue_integer(in_options, 'members', 0, 1000000000, v_expected);
+        call _queue_text(in_options, 'on_dead', v_on_dead);
+        if v_on_dead not in ('wait', 'report', 'fail') then
+            call _queue_fail('PQ002', 'on_dead', v_on_dead, 'must be wait, report or fail');
         end if;
+        call _queue_text(in_options, 'fail_kind', v_fail_kind);
+        if v_fail_kind is not null then
+            call _queue_check_name(v_fail_kind, 95, 'fail_kind');
+        end if;
+        call _queue_text(in_options, 'key', v_key);
+        if v_key is not null then
+            call _queue_check_name(left(v_key, 201), 200, 'key');
+        end if;
+        call _queue_check_roles(json_array(in_then_kind, v_fail_kind));
+        call _queue_integer(in_options, 'priority', -32768, 32767, v_priority);
+        call _queue_number(in_options, 'delay_seconds', 0, 31536000, v_delay);
+        call _queue_number(in_options, 'keep_seconds', 0, 3153600000, v_keep);
         if in_then_kind is not null then
             insert into queue_group (group_name, then_kind, then_payload, then_key, then_priority, then_delay, on_dead,
                 closed, keep_seconds, created_at)

@@ -65,40 +65,38 @@ begin
         -- that is waited for goes away, InnoDB lets those who wait deadlock
         insert into queue_kind (p_kind) values ('') on duplicate key update p_kind = '';
         call queue_now(v_now);
-        if in_options is not null then
-            call _queue_number(in_options, 'timeout_seconds', 0.001, 31536000, v_timeout);
-            call _queue_integer(in_options, 'max_attempts', 1, 1000000000, v_max_attempts);
-            call _queue_number(in_options, 'dedup_seconds', 0, 315360000, v_dedup);
-            call _queue_number(in_options, 'history_seconds', 0, 315360000, v_history);
-            call _queue_number(in_options, 'backoff_seconds', 0, 31536000, v_backoff);
-            call _queue_number(in_options, 'backoff_factor', 1, 100, v_factor);
-            call _queue_number(in_options, 'backoff_max_seconds', 0, 31536000, v_longest);
-            call _queue_number(in_options, 'jitter', 0, 1, v_jitter);
-            call _queue_number(in_options, 'expires_seconds', 1, 315360000, v_expires);
-            call _queue_number(in_options, 'log_seconds', 0, 315360000, v_log);
-            call _queue_check_shape(in_options -> 'payload_shape', v_shape);
-            set v_roles = in_options -> 'roles';
-            if json_type(v_roles) <> 'NULL' then
-                begin
-                    declare exit handler for 1142, 1143
-                        call _queue_fail('PQ002', 'roles', v_roles,
-                            'needs that the owner of the queue may read mysql.user');
-                    if json_type(v_roles) <> 'ARRAY' or json_length(v_roles) not between 1 and 32 or exists (
-                        select 1 from unnest(v_roles) n (name json)
-                        where json_type(n.name) <> 'STRING' or char_length(json_unquote(n.name)) not between 1 and 80)
-                            then
-                        call _queue_fail('PQ002', 'roles', v_roles, 'must be an array of 1 to 32 names of accounts');
-                    elseif exists (select 1 from mysql.user u where u.user = '') then
-                        call _queue_fail('PQ002', 'roles', v_roles,
-                            'refused while the server has an account without a name');
-                    end if;
-                end;
-            end if;
-            call _queue_text(in_options, 'dead_letter_kind', v_dead_letter_kind);
-            if in_options ? 'dead_letter_kind' then
-                call _queue_check_dead_letter_kind(in_kind, v_dead_letter_kind);
-                call _queue_check_roles(json_array(v_dead_letter_kind));
-            end if;
+        call _queue_number(in_options, 'timeout_seconds', 0.001, 31536000, v_timeout);
+        call _queue_integer(in_options, 'max_attempts', 1, 1000000000, v_max_attempts);
+        call _queue_number(in_options, 'dedup_seconds', 0, 315360000, v_dedup);
+        call _queue_number(in_options, 'history_seconds', 0, 315360000, v_history);
+        call _queue_number(in_options, 'backoff_seconds', 0, 31536000, v_backoff);
+        call _queue_number(in_options, 'backoff_factor', 1, 100, v_factor);
+        call _queue_number(in_options, 'backoff_max_seconds', 0, 31536000, v_longest);
+        call _queue_number(in_options, 'jitter', 0, 1, v_jitter);
+        call _queue_number(in_options, 'expires_seconds', 1, 315360000, v_expires);
+        call _queue_number(in_options, 'log_seconds', 0, 315360000, v_log);
+        call _queue_check_shape(in_options -> 'payload_shape', v_shape);
+        set v_roles = in_options -> 'roles';
+        if json_type(v_roles) <> 'NULL' then
+            begin
+                declare exit handler for 1142, 1143
+                    call _queue_fail('PQ002', 'roles', v_roles,
+                        'needs that the owner of the queue may read mysql.user');
+                if json_type(v_roles) <> 'ARRAY' or json_length(v_roles) not between 1 and 32 or exists (
+                    select 1 from unnest(v_roles) n (name json)
+                    where json_type(n.name) <> 'STRING' or char_length(json_unquote(n.name)) not between 1 and 80)
+                        then
+                    call _queue_fail('PQ002', 'roles', v_roles, 'must be an array of 1 to 32 names of accounts');
+                elseif exists (select 1 from mysql.user u where u.user = '') then
+                    call _queue_fail('PQ002', 'roles', v_roles,
+                        'refused while the server has an account without a name');
+                end if;
+            end;
+        end if;
+        call _queue_text(in_options, 'dead_letter_kind', v_dead_letter_kind);
+        if in_options ? 'dead_letter_kind' then
+            call _queue_check_dead_letter_kind(in_kind, v_dead_letter_kind);
+            call _queue_check_roles(json_array(v_dead_letter_kind));
         end if;
         insert into queue_kind (p_kind) values (in_kind) on duplicate key update p_kind = in_kind;
         select k.roles into v_before from queue_kind k where k.p_kind = in_kind;

@@ -39,9 +39,7 @@ begin
             array_agg(m.entry order by m.rank, m.place, m.entry) filter (where m.fits and m.p_kind = in_kind),
             array_agg(m.entry) filter (where m.p_kind is null)
         into v_rows, v_place, v_entry, v_found, v_gone from m;
-        if v_gone is not null then
-            perform _queue_forget_terms(v_gone);
-        end if;
+        perform _queue_forget_terms(v_gone) where v_gone is not null;
         v_tids := v_tids || array( -- the kind isn't asked for again, or it might be read as a whole
             select q.ctid from unnest(v_found) with ordinality c (entry, n)
                 join delayed_queue q on q.entry between c.entry and c.entry

@@ -15,14 +15,10 @@ declare
     v_dead bigint[];
 begin
     perform _queue_check_name(in_group, 100, 'group');
-    if in_then_kind is not null then
-        perform _queue_check_name(in_then_kind, 95, 'then_kind');
-    end if;
-    if in_then_payload is not null then
-        perform _queue_check_payload(in_then_payload, 'then_payload');
-        if jsonb_typeof(in_then_payload) <> 'object' then
-            perform _queue_fail('PQ003', 'then_payload', in_then_payload::text, 'must be a JSON object');
-        end if;
+    perform _queue_check_name(in_then_kind, 95, 'then_kind') where in_then_kind is not null;
+    perform _queue_check_payload(in_then_payload, 'then_payload');
+    if jsonb_typeof(in_then_payload) <> 'object' then
+        perform _queue_fail('PQ003', 'then_payload', in_then_payload::text, 'must be a JSON object');
     end if;
     perform _queue_check_options(in_options,
         '{close, members, on_dead, fail_kind, key, priority, delay_seconds, keep_seconds}'::text[], 'options');
@@ -31,12 +27,9 @@ begin
     if _queue_text(in_options, 'on_dead') not in ('wait', 'report', 'fail') then
         perform _queue_fail('PQ002', 'on_dead', in_options ->> 'on_dead', 'must be wait, report or fail');
     end if;
-    if _queue_text(in_options, 'fail_kind') is not null then
-        perform _queue_check_name(in_options ->> 'fail_kind', 95, 'fail_kind');
-    end if;
-    if _queue_text(in_options, 'key') is not null then
-        perform _queue_check_name(in_options ->> 'key', 200, 'key');
-    end if;
+    perform _queue_check_name(in_options ->> 'fail_kind', 95, 'fail_kind')
+        where _queue_text(in_options, 'fail_kind') is not null;
+    perform _queue_check_name(in_options ->> 'key', 200, 'key') where _queue_text(in_options, 'key') is not null;
     perform _queue_check_roles(array[in_then_kind, in_options ->> 'fail_kind']);
     perform _queue_integer(in_options, 'priority', (-32768)::bigint, 32767::bigint);
     perform _queue_number(in_options, 'delay_seconds', 0::numeric, 31536000::numeric);

@@ -15,10 +15,8 @@ begin
     perform _queue_check_name(in_kind, 100, 'kind');
     perform _queue_check_roles(array[in_kind]);
     perform _queue_check_count(v_most::bigint, 'max_messages', 10000::bigint);
-    if in_options is not null then
-        perform _queue_check_options(in_options, '{where}'::text[], 'options');
-        v_where := _queue_where(in_options);
-    end if;
+    perform _queue_check_options(in_options, '{where}'::text[], 'options');
+    v_where := _queue_where(in_options);
     return query
         select q.p_kind, q.p_key, q.payload, q.payload_bytes, q.headers, q.priority, q.scheduled_at,
             q.scheduled_at_initially, q.created_at, q.reserved_at, q.attempts, q.reserved_by,

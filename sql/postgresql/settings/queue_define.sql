@@ -78,9 +78,7 @@ begin
             where k.roles is null or k.roles = v_roles;
     end if;
     v_kind := _queue_define_limits(v_kind, in_options, v_now);
-    if in_options ? 'filter_index' then
-        perform _queue_define_filter(in_kind, v_kind.filter_index);
-    end if;
+    perform _queue_define_filter(in_kind, v_kind.filter_index) where in_options ? 'filter_index';
     if v_kind.expires_seconds is not null then
         insert into queue_use (p_kind, used_at) values (in_kind, v_now);
         perform _queue_expire(v_now, 1000::bigint);

@@ -30,9 +30,7 @@ begin
     delete from queue_slot s where s.p_kind = in_kind;
     delete from queue_claim c where c.p_kind = in_kind;
     delete from queue_bucket b where b.p_kind = in_kind;
-    if v_kind.dead_letter_kind is not null then
-        perform _queue_check_dead_letter_kind(in_kind, null);
-    end if;
+    perform _queue_check_dead_letter_kind(in_kind, null) where v_kind.dead_letter_kind is not null;
     perform _queue_permits_settle(v_gone.guarded, null::text[], true, v_now) where v_gone.guarded is not null;
     return next v_kind;
 end $$;

@@ -32,9 +32,7 @@ begin
             and q.reserved_by is not null
         returning q.p_kind)
     select count(*), array_agg(distinct u.p_kind) into extended, v_kinds from u;
-    if in_seconds = 0 then
-        perform _queue_wake(k.name, null) from unnest(v_kinds) k (name);
-    end if;
+    perform _queue_wake(k.name, null) from unnest(v_kinds) k (name) where in_seconds = 0;
     if extended < cardinality(v_held.entries) then
         extended := extended + cardinality(_queue_extend_with_permits(v_held.entries, v_held.secrets, in_seconds,
             v_now));

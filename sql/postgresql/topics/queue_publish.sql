@@ -34,9 +34,7 @@ begin
             and (k.payload_shape is not null or k.draining or k.filter_index or k.log_seconds > 0
             or k.roles is not null) order by k.p_kind
     loop
-        if v_kind.roles is not null then
-            perform _queue_check_roles(array[v_kind.p_kind]);
-        end if;
+        perform _queue_check_roles(array[v_kind.p_kind]) where v_kind.roles is not null;
         if v_kind.draining then
             perform _queue_fail('PQ004', 'topic', in_topic,
                 format('refused, "%s" takes in nothing while it is drained', left(v_kind.p_kind, 40)));
@@ -62,9 +60,7 @@ begin
         returning q.entry)
     select coalesce(array_agg(i.entry), '{}') into v_made from i;
     perform _queue_take_back(v_made, v_now);
-    if v_made <> '{}' then
-        perform _queue_wake(t.p_kind, v_key) from unnest(v_kinds) t (p_kind);
-    end if;
+    perform _queue_wake(t.p_kind, v_key) from unnest(v_kinds) t (p_kind) where v_made <> '{}';
     if v_options.on_duplicate <> 'ignore' then
         v_row.p_key := v_key;
         v_row.payload := in_payload;

@@ -35,14 +35,10 @@ begin
         insert into queue_semaphore_permit (entry, name, until) select v_row.entry, n.name, v_until
             from unnest(v_row.missing) n (name);
         v_places := v_places || v_row.place;
-        if in_seconds = 0 then
-            perform _queue_wake(v_row.p_kind, null);
-        end if;
+        perform _queue_wake(v_row.p_kind, null) where in_seconds = 0;
     end loop;
-    if in_seconds = 0 then
-        perform _queue_permits_settle(array(select in_entries[p.place] from unnest(v_places) p (place)), null::text[],
-            true, in_now);
-    end if;
+    perform _queue_permits_settle(array(select in_entries[p.place] from unnest(v_places) p (place)), null::text[],
+        true, in_now) where in_seconds = 0;
     return v_places;
 end $$;
 

@@ -11,9 +11,7 @@ declare
                 where h.name = s.name and (h.until < 0 or h.until > in_now))
         order by s.name limit 1000);
 begin
-    if v_names <> '{}' then
-        perform _queue_permits_settle(null::bigint[], v_names, false, in_now);
-    end if;
+    perform _queue_permits_settle(null::bigint[], v_names, false, in_now) where v_names <> '{}';
 end $$;
 
 comment on function _queue_permits_sweep(bigint) is

@@ -91,9 +91,7 @@ begin
         insert into queue_semaphore_wait (entry, name, p_kind) values (v_row.entry, v_lacks, in_kind.p_kind)
         on conflict on constraint queue_semaphore_wait_pkey do update set name = excluded.name;
     end loop;
-    if v_left <> '{}' then
-        perform _queue_permits_settle(v_left, v_names, false, in_now);
-    end if;
+    perform _queue_permits_settle(v_left, v_names, false, in_now) where v_left <> '{}';
 end $$;
 
 comment on function _queue_permits_take(tid[], queue_kind, bigint, boolean, bigint) is

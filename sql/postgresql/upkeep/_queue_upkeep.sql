@@ -7,9 +7,7 @@ declare
     v_since constant bigint := nullif(current_setting(v_name, true), '')::bigint;
 begin
     perform _queue_groups_due(in_now);
-    if in_kind.filter_index then
-        perform _queue_prune_terms(10 * in_max);
-    end if;
+    perform _queue_prune_terms(10 * in_max) where in_kind.filter_index;
     -- Whatever ended the session that a client had before may have ended those of workers that live. They have the
     -- timeout of their heartbeat to come back, so a session that is new here doesn't reap.
     if v_since <= in_now then
