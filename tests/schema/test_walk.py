@@ -57,7 +57,7 @@ def test_a_plain_message_stops_at_the_public_routines_alone(conn: psycopg.Connec
     assert shortest(walks) == [{"queue_push"}, {"queue_reserve"}, {"queue_ack"}]
 
 
-@pytest.mark.parametrize(("turn", "most"), [("semaphores", (29, 17, 18)), ("order key", (22, 15, 18))])
+@pytest.mark.parametrize(("turn", "most"), [("semaphores", (29, 16, 18)), ("order key", (22, 14, 18))])
 def test_a_message_with_everything_stops_no_more_often_than_it_did(
     conn: psycopg.Connection[Any], turn: str, most: tuple[int, int, int]
 ) -> None:

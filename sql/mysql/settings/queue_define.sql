@@ -135,7 +135,7 @@ begin
             insert into queue_use (id, p_kind, used_at) values (uuid_short(), in_kind, v_now);
             call _queue_expire(v_now, 1000, v_gone);
         end if;
-        call _queue_define_limits(in_kind, in_options);
+        call _queue_define_limits(in_kind, in_options, v_now);
         call _queue_define_filter(in_kind, in_options);
         select k.* from queue_kind k where k.p_kind = in_kind;
     end atomic;

@@ -1,18 +1,19 @@
--- calls: _queue_check_json, _queue_epoch, _queue_fail, _queue_integer, _queue_stage_put_each, _queue_text, queue_now
+-- calls: _queue_check_json, _queue_epoch, _queue_fail, _queue_integer, _queue_stage_put_each, _queue_text
 -- changes: delayed_queue, queue_stage, queue_stage_part, queue_write
 create procedure _queue_stage_put(in in_parts longtext, in in_query text collate exact, in in_batch bigint,
-    in in_options longtext, out out_messages bigint, out out_pushed bigint, out out_differing bigint)
+    in in_options longtext, in in_now bigint, out out_messages bigint, out out_pushed bigint, out out_differing bigint)
     comment 'Pushes what is staged, takes it out of the stage, and notes what came of it where the write has a name.
 in_parts: a JSON array of {part, messages}: each what queue_stage_begin answered, and how many messages were staged
 under it.
-in_query, in_batch: whose batch it is. in_options: job, and refused, of queue_stage_publish.
+in_query, in_batch: whose batch it is. in_options: job, and refused, of queue_stage_publish. in_now: the time of the
+call.
 out_messages, out_pushed, out_differing: messages, pushed and differing of queue_stage_publish.
 Errors: PQ001 for parts, PQ004 where one isn''t there or has not so many messages; for a message PQ001, PQ002 and PQ003,
 naming its row and its key.
 Locks: the parts, in their order; else as queue_push_many.
 differs: messages of one time are delivered in the order of their keys.'
 begin
-    declare v_now, v_expected, v_shift, v_first, v_refused bigint;
+    declare v_expected, v_shift, v_first, v_refused bigint;
     declare v_job text collate exact;
     declare v_bad longtext;
     declare v_found, v_special int;
@@ -52,7 +53,6 @@ begin
     -- of a client that counts the rows that are found, row_count() of an insert counts keys that are taken as well
     update queue_stage_part p set p.job = p.job where p.part = json_value(in_parts, '$[0].part');
     set v_counted = row_count() = 0;
-    call queue_now(v_now);
     call _queue_epoch(v_shift);
     set v_first = ((uuid_short() << 8) & 9223372036854775807) + v_shift;
     if v_special then
@@ -62,11 +62,12 @@ begin
         insert into delayed_queue (entry, p_kind, p_key, payload, payload_bytes, headers, priority, scheduled_at,
             scheduled_at_initially, created_at, attempts, max_attempts, ready_rank, ready_at, due_at)
         select ((uuid_short() << 8) & 9223372036854775807) + v_shift, m.p_kind, m.p_key, m.payload, m.payload_bytes,
-            m.headers, coalesce(m.priority, 0), o.due, o.due, v_now, coalesce(m.attempts, 0), m.max_attempts,
-            if(o.due <= v_now, -coalesce(m.priority, 0), null), if(o.due <= v_now, o.due, null),
-            if(o.due > v_now, o.due, null)
+            m.headers, coalesce(m.priority, 0), o.due, o.due, in_now, coalesce(m.attempts, 0), m.max_attempts,
+            if(o.due <= in_now, -coalesce(m.priority, 0), null), if(o.due <= in_now, o.due, null),
+            if(o.due > in_now, o.due, null)
         from (
-            select s.id, coalesce(s.scheduled_at, v_now + cast(coalesce(s.delay_seconds, 0) * 1000000 as signed)) as due
+            select s.id,
+                coalesce(s.scheduled_at, in_now + cast(coalesce(s.delay_seconds, 0) * 1000000 as signed)) as due
             from staged(in_parts) s
             order by s.p_key, s.p_kind, s.id limit 1000000000) o
             straight_join queue_stage m force index (primary) on m.id = o.id
@@ -78,7 +79,8 @@ begin
     set out_differing = 0;
     if not v_counted or out_pushed < out_messages then
         -- others have put in higher numbers since, too
-        select if(v_counted, out_pushed, count(distinct if(q.entry > v_first and q.created_at = v_now, q.entry, null))),
+        select if(v_counted, out_pushed,
+                count(distinct if(q.entry > v_first and q.created_at = in_now, q.entry, null))),
             coalesce(sum(q.entry is not null
             and not if(s.payload_bytes is not null, q.payload_bytes <=> s.payload_bytes,
                 /*!80017 q.payload <=> cast(coalesce(s.payload, 'null') as json) */
@@ -91,7 +93,7 @@ begin
     call _queue_integer(in_options, 'refused', 0, 9223372036854775807, v_refused);
     if coalesce(in_query, v_job) is not null then
         insert into queue_write (query, batch, job, written_at, messages, pushed, differing, refused)
-        values (in_query, in_batch, left(v_job, 200), v_now, out_messages, out_pushed, out_differing,
+        values (in_query, in_batch, left(v_job, 200), in_now, out_messages, out_pushed, out_differing,
             coalesce(v_refused, 0));
     end if;
     delete s from staged(in_parts) s;

@@ -39,7 +39,7 @@ begin
         end if;
         set v_messages = 0, v_pushed = 0, v_differing = 0;
         if v_new then
-            call _queue_stage_put(in_parts, v_query, v_batch, in_options, v_messages, v_pushed, v_differing);
+            call _queue_stage_put(in_parts, v_query, v_batch, in_options, v_now, v_messages, v_pushed, v_differing);
         end if;
     end atomic;
     select if(v_new, 'published', 'replayed') as outcome, v_messages as messages, v_pushed as pushed,

@@ -64,7 +64,7 @@ begin
             end if;
             delete k from queue_stream_kept k where k.stream = in_stream and k.batch + 0 < in_batch;
             if in_options ? 'parts' then
-                call _queue_stage_put(in_options -> 'parts', in_stream, in_batch, in_options, v_published,
+                call _queue_stage_put(in_options -> 'parts', in_stream, in_batch, in_options, v_now, v_published,
                     v_pushed, v_differing);
             end if;
             if in_options ? 'failed' then

@@ -6,7 +6,7 @@ begin
     if jsonb_path_exists(in_options -> 'result', '$.**{28}') then
         perform _queue_fail('PQ003', 'result', (in_options -> 'result')::text, 'must be at most 28 levels deep');
     end if;
-    perform _queue_check_payload(in_options -> 'payload', 'payload');
+    perform _queue_check_payload(in_options -> 'payload', 'payload') where in_options ? 'payload';
     if _queue_text(in_options, 'to') is not null then
         perform _queue_check_name(in_options ->> 'to', 95, 'to');
         perform _queue_check_roles(array[in_options ->> 'to']);

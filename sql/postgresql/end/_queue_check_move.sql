@@ -9,7 +9,7 @@ begin
     perform _queue_check_options(in_options, '{payload, headers, key, delay_seconds, priority, on_duplicate}'::text[],
         in_place || 'options');
     perform _queue_push_options(in_options - '{payload, key}'::text[], in_now);
-    perform _queue_check_payload(in_options -> 'payload', in_place || 'payload');
+    perform _queue_check_payload(in_options -> 'payload', in_place || 'payload') where in_options ? 'payload';
     perform _queue_check_name(in_options ->> 'key', 200, in_place || 'key')
         where _queue_text(in_options, 'key') is not null;
 end $$;
