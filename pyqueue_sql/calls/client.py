@@ -162,8 +162,9 @@ class Queue(Generic[C]):
     ) -> Pushed:
         """Put one message whose payload comes back byte for byte; else the same as `push`.
 
-        On MariaDB and MySQL what doesn't fit into `max_allowed_packet` ends the connection (2006 or 1153).
-        Bytes go as base64, four for three of them.
+        On MariaDB and MySQL a call that doesn't fit into `max_allowed_packet` is refused by `InvalidPayload`;
+        over SQLAlchemy and Django it ends the connection (2006 or 1153). Bytes go as base64, four for three
+        of them.
         """
         return self._run(call.push_bytes(kind, key, payload_bytes, tracing.carried(kind, key, options)))
 

@@ -20,7 +20,14 @@ from typing import Any, Final, NamedTuple, TypeAlias, cast
 
 from pyqueue_sql.calls.call import Call, Column, Relation, Routine, Row
 from pyqueue_sql.calls.options import shown
-from pyqueue_sql.errors import InvalidParameter, InvalidReceipt, QueueError, from_errno, from_sqlstate
+from pyqueue_sql.errors import (
+    InvalidParameter,
+    InvalidPayload,
+    InvalidReceipt,
+    QueueError,
+    from_errno,
+    from_sqlstate,
+)
 from pyqueue_sql.models import Message, to_datetime
 
 Shape: TypeAlias = Routine | Relation
@@ -42,6 +49,9 @@ _COLUMNS = {
 }
 _COLUMNS_OF_MYSQL = {"timestamp": "timestampdiff(microsecond, '1970-01-01', {0}) as {0}"}
 """Of a view: a routine's are what it answers."""
+MYSQL_PACKET: Final = "select @@max_allowed_packet"
+_AROUND_A_STATEMENT = 2
+"""Bytes of a packet."""
 _BITS = {"integer": 31, "bigint": 63}
 _ROWS = 2**64 - 1
 """As many as MySQL can be asked for: there no limit has no other name."""
@@ -219,6 +229,21 @@ def postgresql_rows(what: Shape, rows: Sequence[Sequence[Any]]) -> list[Row]:
 @functools.cache
 def _conversions(columns: tuple[Column, ...]) -> list[tuple[int, Callable[[Any], Any]]]:
     return [(place, _CONVERSIONS[one.type]) for place, one in enumerate(columns) if one.type in _CONVERSIONS]
+
+
+def check_packet(text: str, most: int) -> None:
+    """Refuse a statement that is larger than a packet, on which the server hangs up.
+
+    Args:
+        text: the statement, with its parameters.
+        most: what the server answered to `MYSQL_PACKET`.
+
+    Raises:
+        InvalidPayload: it is too large.
+    """
+    size = len(text.encode("utf-8", "surrogateescape"))
+    if size > most - _AROUND_A_STATEMENT:
+        raise InvalidPayload(f"a call of {size} bytes: max_allowed_packet of the server is {most}")
 
 
 def mysql_rows(what: Shape, description: Sequence[Sequence[Any]], rows: Sequence[Row]) -> list[Row]:

@@ -7,6 +7,9 @@ five times, after a few random milliseconds. In a transaction of the caller's th
 because only the caller knows what else was in it; and so it does over a connection of a driver that doesn't
 tell whether a transaction is open (mysqlclient), but for Django's, which knows.
 
+The server hangs up on a call that is larger than `max_allowed_packet`. Made again it would be so again: a
+worker would come to no end. So it isn't sent over the drivers that a worker has.
+
 MySQL leaves the transaction of a call open that KILL QUERY ends (1317), and now and then MariaDB does, also
 where max_statement_time ends it (1969). Where it is the call's own it is rolled back, and the error comes
 through.
@@ -28,6 +31,8 @@ from pyqueue_sql.calls.call import Call, Routine, Row
 
 RETRIES = 5
 PAUSE_S = (0.001, 0.02)
+SMALL = 200_000
+"""Of so many characters a call fits into a packet, and the server isn't asked how large one may be."""
 BUFFERED = {"stream_results": False, "yield_per": None}
 """For SQLAlchemy: a cursor on the server, which the application may have asked for, would run the routine as
 it is read."""
@@ -42,6 +47,11 @@ def over_pymysql(connection: Any, call: Call[Any]) -> list[Row]:
 
     def once() -> list[Row]:
         with connection.cursor(plain) as cursor:
+            text = cursor.mogrify(dialect.mysql_text(call.what), dialect.mysql_params(call))
+            if len(text) > SMALL:
+                cursor.execute(dialect.MYSQL_PACKET)
+                dialect.check_packet(text, *cursor.fetchone())
+            cursor.execute(text)
             return _fetched(cursor, call)
 
     return _retried(once, connection.rollback) if dialect.mysql_is_own(connection) else once()
@@ -53,6 +63,7 @@ def over_django(connection: Any, call: Call[Any]) -> list[Row]:
     def once() -> list[Row]:
         with connection.cursor() as cursor:
             dialect.check_mysql(connection.connection)
+            cursor.execute(dialect.mysql_text(call.what), dialect.mysql_params(call))
             return _fetched(cursor, call)
 
     is_own = connection.get_autocommit() and not connection.in_atomic_block
@@ -60,7 +71,6 @@ def over_django(connection: Any, call: Call[Any]) -> list[Row]:
 
 
 def _fetched(cursor: Any, call: Call[Any]) -> list[Row]:
-    cursor.execute(dialect.mysql_text(call.what), dialect.mysql_params(call))
     description, rows = cursor.description, cursor.fetchall()
     while cursor.nextset():
         pass
@@ -90,7 +100,11 @@ async def over_aiomysql(connection: Any, call: Call[Any]) -> list[Row]:
 
     async def once() -> list[Row]:
         async with connection.cursor(plain) as cursor:
-            await cursor.execute(dialect.mysql_text(call.what), dialect.mysql_params(call))
+            text = cursor.mogrify(dialect.mysql_text(call.what), dialect.mysql_params(call))
+            if len(text) > SMALL:
+                await cursor.execute(dialect.MYSQL_PACKET)
+                dialect.check_packet(text, *await cursor.fetchone())
+            await cursor.execute(text)
             description, rows = cursor.description, await cursor.fetchall()
             while await cursor.nextset():
                 pass
