@@ -24,6 +24,7 @@ if TYPE_CHECKING:
 
 FORM = "postgresql://user:password@host:port/database"
 MYSQL_FORM = "mysql://user:password@host:port/database"
+ENCODED = "in a user or a password @ : / ? # % are written %40 %3A %2F %3F %23 %25"
 READ_COMMITTED = "set session transaction isolation level read committed"
 NO_RETRY = "set session wsrep_retry_autocommit = 0"
 """A node of a Galera cluster makes a statement again that another forestalled. Of a call that has answered
@@ -116,7 +117,7 @@ def connect_postgresql(
         # libpq has no SQLSTATE of what a server says before it lets somebody in
         busy = "FATAL" in said and any(phrase in said for phrase in _AWAY)
         away = busy or "FATAL" not in said
-        raise ConnectionFailed(without_password(said.strip(), url), away=away, busy=busy) from None
+        raise ConnectionFailed(explained(said.strip(), url), away=away, busy=busy) from None
     try:
         with ended_after(connection, CONNECT_SECONDS):
             if schema is not None:
@@ -202,7 +203,8 @@ def postgresql_settings(url: str, schema: str | None) -> dict[str, Any]:
     except psycopg.ProgrammingError:
         known = {one.keyword.decode() for one in psycopg.pq.Conninfo.get_defaults()}
         raise ConnectionFailed(
-            f"that is no URL of a database{_unknown(url, known)}; its form is {FORM}, or {MYSQL_FORM}"
+            f"that is no URL of a database{_unknown(url, known)}; its form is {FORM}, or {MYSQL_FORM};"
+            f" {ENCODED}"
         ) from None
     # a message that another encoding can't show would end who gets it
     settings: dict[str, Any] = {"application_name": "pyqueue", **parts, "client_encoding": "UTF8"}
@@ -242,7 +244,7 @@ def connect_mysql(
     except (driver.Error, OSError, RuntimeError) as error:  # RuntimeError: a package of PyMySQL's is missing
         away = not isinstance(error, RuntimeError) and error.args[0] not in _REFUSED
         busy = error.args[0] in _FULL
-        raise ConnectionFailed(without_password(str(error.args[-1]), url), away=away, busy=busy) from None
+        raise ConnectionFailed(explained(str(error.args[-1]), url), away=away, busy=busy) from None
     try:
         watch_network(connection._sock)
         if autocommit and "MariaDB" in connection.server_version:
@@ -301,7 +303,7 @@ def mysql_settings(url: str) -> dict[str, Any]:
     except (ValueError, KeyError):
         raise ConnectionFailed(
             f"that is no URL of a database{_unknown(url, _MYSQL_PARAMETERS)}; its form is {MYSQL_FORM}, with"
-            f" {', '.join(_MYSQL_PARAMETERS)} as parameters"
+            f" {', '.join(_MYSQL_PARAMETERS)} as parameters; {ENCODED}"
         ) from None
     for name in _TIMEOUTS:
         if not 1 <= settings.get(name, 1) <= _YEAR_S:
@@ -353,6 +355,16 @@ def _unknown(url: str, known: Collection[str]) -> str:
     query = url.partition("?")[2]
     names = [] if "@" in query else [name for name, _ in parse_qsl(query, keep_blank_values=True)]
     return next((f", {name!r:.40} is no parameter of one" for name in names if name not in known), "")
+
+
+def explained(message: str, url: str) -> str:
+    """Return the message without the password, and with what may be wrong with the URL.
+
+    Where a user or a password isn't percent-encoded, a piece of it was taken for the host.
+    """
+    user = url.partition("://")[2].partition("?")[0].rpartition("@")[0]
+    hint = f" ({ENCODED})" if re.search("[@/#]", user) else ""
+    return without_password(message, url) + hint
 
 
 def without_password(message: str, url: str) -> str:

@@ -902,6 +902,32 @@ def test_a_parameter_of_a_url_that_is_none_is_named(url: str, named: str | None)
     assert "secret" not in result.stderr
 
 
+@each(
+    "url",
+    [
+        "postgresql://me:sec/ret@127.0.0.1:1/app",
+        "postgresql://me:sec@ret@127.0.0.1:1/app",
+        "postgresql://me@there:secret@127.0.0.1:1/app",
+        "postgresql://me:sec%ret@127.0.0.1:1/app",
+        "mysql://me:sec/ret@127.0.0.1:1/app",
+        "mysql://me:sec#ret@127.0.0.1:1/app",
+        "mysql://me:sec?ret@127.0.0.1:1/app",
+        "mysql://:#secret@127.0.0.1:1/app",
+    ],
+)
+def test_a_password_that_is_not_encoded_is_told_how_to_be(url: str):
+    result = Shell(url)("stats")
+    assert result.exit_code == 4
+    assert "in a user or a password @ : / ? # % are written %40 %3A %2F %3F %23 %25" in result.stderr
+    assert "sec" not in result.stderr
+
+
+@each("url", ["postgresql://me:sec%2Fret@127.0.0.1:1/app?application_name=a@b", "mysql://127.0.0.1:1/app"])
+def test_one_that_is_encoded_is_told_nothing(url: str):
+    result = Shell(url)("stats")
+    assert (result.exit_code, "%40" in result.stderr) == (4, False)
+
+
 def test_a_failure_carries_its_exit_code():
     assert Failure("x", 3).exit_code == 3
 
