@@ -231,19 +231,19 @@ def _conversions(columns: tuple[Column, ...]) -> list[tuple[int, Callable[[Any],
     return [(place, _CONVERSIONS[one.type]) for place, one in enumerate(columns) if one.type in _CONVERSIONS]
 
 
-def check_packet(text: str, most: int) -> None:
+def check_packet(statement: bytes, most: int) -> None:
     """Refuse a statement that is larger than a packet, on which the server hangs up.
 
     Args:
-        text: the statement, with its parameters.
+        statement: with its parameters.
         most: what the server answered to `MYSQL_PACKET`.
 
     Raises:
         InvalidPayload: it is too large.
     """
-    size = len(text.encode("utf-8", "surrogateescape"))
+    size = len(statement)
     if size > most - _AROUND_A_STATEMENT:
-        raise InvalidPayload(f"a call of {size} bytes: max_allowed_packet of the server is {most}")
+        raise InvalidPayload(f"a statement of {size} bytes: max_allowed_packet of the server is {most}")
 
 
 def mysql_rows(what: Shape, description: Sequence[Sequence[Any]], rows: Sequence[Row]) -> list[Row]:

@@ -50,7 +50,7 @@ def over_pymysql(connection: Any, call: Call[Any]) -> list[Row]:
             text = cursor.mogrify(dialect.mysql_text(call.what), dialect.mysql_params(call))
             if len(text) > SMALL:
                 cursor.execute(dialect.MYSQL_PACKET)
-                dialect.check_packet(text, *cursor.fetchone())
+                dialect.check_packet(text.encode(), *cursor.fetchone())
             cursor.execute(text)
             return _fetched(cursor, call)
 
@@ -103,7 +103,7 @@ async def over_aiomysql(connection: Any, call: Call[Any]) -> list[Row]:
             text = cursor.mogrify(dialect.mysql_text(call.what), dialect.mysql_params(call))
             if len(text) > SMALL:
                 await cursor.execute(dialect.MYSQL_PACKET)
-                dialect.check_packet(text, *await cursor.fetchone())
+                dialect.check_packet(text.encode(), *await cursor.fetchone())
             await cursor.execute(text)
             description, rows = cursor.description, await cursor.fetchall()
             while await cursor.nextset():

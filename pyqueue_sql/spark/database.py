@@ -9,9 +9,10 @@ from typing import Any
 import psycopg
 from psycopg import sql
 
+from pyqueue_sql.calls import dialect
 from pyqueue_sql.calls.connect import is_mysql
 from pyqueue_sql.spark.options import Options
-from pyqueue_sql.spark.writing import to_csv, to_values
+from pyqueue_sql.spark.writing import BYTES, to_csv, to_values
 
 
 def has_statement_trigger(options: Options) -> bool:
@@ -55,6 +56,9 @@ def _insert(connection: Any, table: str, names: Sequence[str], batches: Iterable
     with connection.cursor() as cursor:
         for one in batches:
             for values in to_values(one):
+                if len(values) > BYTES:  # of one row
+                    cursor.execute(dialect.MYSQL_PACKET)
+                    dialect.check_packet(before + values, *cursor.fetchone())
                 cursor.execute(before + values)
             rows += one.num_rows
     return rows

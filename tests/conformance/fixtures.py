@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING, Protocol, TypeAlias
 
 import pytest
 
+from pyqueue_sql.calls.connect import connect as by_url
 from tests.conformance.harness import Clock, Harness, Session, open_harness
 from tests.servers.plugin import POOL
 
@@ -14,6 +15,9 @@ if TYPE_CHECKING:
 
 
 Capabilities: TypeAlias = frozenset[str]
+
+PACKET = 1024 * 1024
+"""Bytes of a small packet."""
 
 
 class Connect(Protocol):
@@ -58,3 +62,16 @@ def connect(harness: Harness) -> Connect:
 def queue(harness: Harness) -> Session:
     """A session in which each call is a transaction of its own."""
     return harness.connect()
+
+
+@pytest.fixture
+def packets(harness: Harness) -> Iterator[None]:
+    """Have packets of new connections to MariaDB and MySQL be small."""
+    with by_url(harness.url) as connection, connection.cursor() as cursor:
+        cursor.execute("select @@global.max_allowed_packet")
+        [(usual,)] = cursor.fetchall()
+        cursor.execute(f"set global max_allowed_packet = {PACKET}")  # pyright: ignore[reportArgumentType, reportCallIssue]
+        try:
+            yield
+        finally:
+            cursor.execute(f"set global max_allowed_packet = {usual}")  # pyright: ignore[reportArgumentType, reportCallIssue]

@@ -9,7 +9,7 @@ import pytest
 
 from pyqueue_sql.spark.jars import NotFound, check_java
 from pyqueue_sql.spark.session import make_session
-from tests.conformance.fixtures import clock, harness, queue
+from tests.conformance.fixtures import clock, harness, packets, queue
 from tests.faults.spark_driver import QUICK
 from tests.servers.favour import favoured
 from tests.servers.plugin import REQUIRE, required
@@ -23,7 +23,7 @@ if TYPE_CHECKING:
 
     from tests.conformance.harness import Harness
 
-__all__ = ["clock", "harness", "queue"]
+__all__ = ["clock", "harness", "packets", "queue"]
 
 
 @pytest.fixture(scope="session")

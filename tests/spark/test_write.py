@@ -19,6 +19,7 @@ from pyqueue_sql.spark.batches import connected
 from pyqueue_sql.spark.options import READ_STREAM, WRITE, WRITE_STREAM, Options, parse
 from pyqueue_sql.spark.sink import StreamWriter, Writer, stream_of
 from pyqueue_sql.spark.stream import Part, StreamReader, Take
+from pyqueue_sql.spark.writing import BYTES
 from tests.conformance.steps import drain, state
 from tests.rules import each
 
@@ -268,6 +269,15 @@ def test_a_micro_batch_that_is_replayed_changes_nothing(
     run()
     assert len(drain(queue, "mail")) == 100
     assert left(queue) == 0
+
+
+@pytest.mark.servers("mariadb", "mysql")
+@pytest.mark.usefixtures("packets")
+def test_a_row_that_no_packet_has_room_for_is_refused(queue: Session, write: Callable[..., None]) -> None:
+    large = [{"p_key": "large", "payload": f'"{"x" * BYTES}"'}]
+    with pytest.raises(Exception, match="max_allowed_packet of the server is"):
+        write(large, "p_key string, payload string", kind="mail")
+    assert queue.peek("mail") == []
 
 
 def forget_commit(checkpoint: str) -> None:

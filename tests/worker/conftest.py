@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from tests.conformance.fixtures import connect, harness, queue
+from tests.conformance.fixtures import connect, harness, packets, queue
 from tests.worker.helpers import Workers
 
 if TYPE_CHECKING:
@@ -14,7 +14,7 @@ if TYPE_CHECKING:
 
     from tests.conformance.harness import Harness
 
-__all__ = ["connect", "harness", "queue"]
+__all__ = ["connect", "harness", "packets", "queue"]
 
 
 @pytest.fixture

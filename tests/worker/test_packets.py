@@ -12,32 +12,17 @@ from pyqueue_sql import AsyncQueue, InvalidPayload, Message, Queue
 from pyqueue_sql.calls.connect import connect
 from pyqueue_sql.worker import Handlers, Move
 from pyqueue_sql.worker.connecting import connect_async
+from tests.conformance.fixtures import PACKET
 from tests.worker.helpers import PATIENCE_SECONDS
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
-
     from tests.conformance.harness import Harness, Session
     from tests.worker.helpers import Workers
 
 pytestmark = [pytest.mark.servers("mariadb", "mysql"), pytest.mark.usefixtures("packets")]
 
-PACKET = 1024 * 1024
 TOO_LARGE = "x" * PACKET
 SAYS = f"max_allowed_packet of the server is {PACKET}"
-
-
-@pytest.fixture
-def packets(harness: Harness) -> Iterator[None]:
-    """Have packets of new connections be small."""
-    with connect(harness.url) as connection, connection.cursor() as cursor:
-        cursor.execute("select @@global.max_allowed_packet")
-        [(usual,)] = cursor.fetchall()
-        cursor.execute(f"set global max_allowed_packet = {PACKET}")  # pyright: ignore[reportArgumentType, reportCallIssue]
-        try:
-            yield
-        finally:
-            cursor.execute(f"set global max_allowed_packet = {usual}")  # pyright: ignore[reportArgumentType, reportCallIssue]
 
 
 def test_a_result_that_does_not_fit_is_a_failed_attempt(queue: Session, workers: Workers) -> None:
