@@ -114,8 +114,9 @@ class Connections:
 
 
 def _is_sound(connection: Any) -> bool:
-    """Whether the server hasn't ended a connection while it was idle."""
+    """Whether the server hasn't ended a connection while it was idle, and it can have a transaction."""
     try:
+        _check_mode(connection)
         if isinstance(connection, psycopg.Connection):
             _check_silence(connection)  # pyright: ignore[reportUnknownArgumentType]
         else:
@@ -129,6 +130,7 @@ def _is_sound(connection: Any) -> bool:
 
 async def _is_sound_async(connection: Any) -> bool:
     try:
+        _check_mode(connection)
         if isinstance(connection, psycopg.AsyncConnection):
             _check_silence(connection)  # pyright: ignore[reportUnknownArgumentType]
         else:
@@ -138,6 +140,13 @@ async def _is_sound_async(connection: Any) -> bool:
             await _close(connection)
         return False
     return True
+
+
+def _check_mode(connection: Any) -> None:
+    """Fail where a handler has left autocommit on: what the next one does would not be undone together."""
+    is_psycopg = isinstance(connection, psycopg.Connection | psycopg.AsyncConnection)
+    if connection.autocommit if is_psycopg else connection.get_autocommit():
+        raise psycopg.OperationalError("it is in autocommit")
 
 
 def _check_silence(connection: psycopg.Connection[Any] | psycopg.AsyncConnection[Any]) -> None:

@@ -597,3 +597,38 @@ def test_what_the_queue_refuses_in_any_case_is_held_no_longer(caplog: pytest.Log
     assert [message.startswith("refused: ") for message in caplog.messages] == [True, True]
     calls.clear()
     assert settle(queue, deliveries()) == []
+
+
+@pytest.mark.parametrize("is_async", [False, True], ids=["functions", "coroutines"])
+def test_autocommit_that_a_handler_leaves_on_is_not_the_next_ones(
+    queue: Session, workers: Workers, is_async: bool
+) -> None:
+    handlers = Handlers()
+
+    def switch(connection: Any) -> Any:
+        """Return what is to be awaited, if anything."""
+        if not callable(connection.autocommit):
+            return connection.set_autocommit(True)
+        return connection.autocommit(True)
+
+    def plain(message: Message, context: Context) -> None:
+        with context.transaction() as found:
+            if message.key == "first":
+                switch(found.connection)
+                return
+            found.push("out", "a", 1)
+            raise Reject("undone")
+
+    async def coroutine(message: Message, context: AsyncContext) -> None:
+        async with context.transaction() as found:
+            if message.key == "first":
+                await switch(found.connection)
+                return
+            await found.push("out", "a", 1)
+            raise Reject("undone")
+
+    handlers.on("work")(coroutine if is_async else plain)
+    queue.push_many("work", [{"key": "first", "payload": 1}, {"key": "second", "payload": 2}])
+    workers.drain(handlers)
+    assert queue.peek("out") == []
+    assert [one.key for one in queue.peek("work.dead")] == ["second"]
