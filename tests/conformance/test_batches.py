@@ -687,6 +687,28 @@ def test_what_is_kept_goes_with_the_next_batch_and_only_of_the_same_reader(queue
     assert (forget(queue), forget(queue, "reader/2"), forget(queue, "other/7")) == ("0", "0", "1")
 
 
+def test_the_next_batch_may_read_from_a_source_of_the_same_name(queue: Session) -> None:
+    push(queue, "a", "b")
+    for batch, key in ((1, "a"), (2, "b")):
+        assert of(reserve(queue, batch, most=1, source="mails")) == [key]
+        assert commit(queue, batch, keep=True)["acked"] == "1"
+    assert of(reserve(queue, 2, source="mails")) == ["b"]
+
+
+def test_who_reads_on_under_another_name_keeps_its_own(queue: Session) -> None:
+    push(queue, "a", "b", "c")
+    reserve(queue, 1, 0, 1, source="mails")
+    reserve(queue, 1, 1, 1, source="mails")
+    commit(queue, 1, keep=True)
+    options = '{"source": "mails", "adopt": true}'
+    [read] = queue.answer("queue_stream_reserve", "heir", "1", "0", "mail", "1", options)
+    queue.answer("queue_stream_commit", "heir", "1", '{"keep": true}')
+    again = [
+        queue.answer("queue_stream_reserve", "heir", "1", part, "mail", "1", options) for part in ("0", "1")
+    ]
+    assert again == [[read], []]
+
+
 def test_what_failed_is_in_what_is_kept_and_what_was_lost_is_not(queue: Session, clock: Clock) -> None:
     push(queue, "a", "b", "c")
     held = reserve(queue, 1)

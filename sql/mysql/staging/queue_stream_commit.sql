@@ -51,6 +51,9 @@ begin
             call _queue_stream_held(null, in_stream, in_batch, v_list, v_number);
             call _queue_lock(v_list);
             if v_keep then
+                -- a read of the same name was done before
+                delete k from queue_stream_part p straight_join queue_stream_kept k on k.source = p.source
+                where p.stream = in_stream and p.batch = in_batch;
                 insert into queue_stream_kept
                 select p.source, p.part, r.place, in_stream, in_batch, v_now, q.p_kind, q.p_key, q.payload,
                     q.payload_bytes, q.headers, q.priority, q.scheduled_at, q.scheduled_at_initially, q.created_at,

@@ -25,6 +25,8 @@ begin
     v_held := _queue_stream_held(null, in_stream, in_batch);
     perform q.entry from delayed_queue q where q.entry = any (v_held.entries) order by q.entry + 0 for update;
     if _queue_boolean(in_options, 'keep') then
+        delete from queue_stream_kept k using queue_stream_part p -- a read of the same name was done before
+        where p.stream = in_stream and p.batch = in_batch and k.source = p.source;
         insert into queue_stream_kept
         select p.source, p.part, e.place, in_stream, in_batch, v_now, q.p_kind, q.p_key, q.payload, q.payload_bytes,
             q.headers, q.priority, q.scheduled_at, q.scheduled_at_initially, q.created_at, q.reserved_at, q.attempts,
