@@ -98,16 +98,11 @@ begin
     declare v_key text character set utf8mb4 collate /*!80017 utf8mb4_0900_bin *//*M!100600 utf8mb4_nopad_bin */;
     declare v_options longtext character set utf8mb4;
     declare v_now, v_due, v_entry, v_special bigint;
-    declare v_number int;
     declare exit handler for sqlstate 'PQ001', sqlstate 'PQ002', sqlstate 'PQ003' begin
-        get diagnostics condition 1 v_error = message_text, v_number = mysql_errno;
+        get diagnostics condition 1 v_error = message_text;
         set v_error = left(concat('row (key ', coalesce(concat('"', left(new.p_key, 40), '"'), 'NULL'), '): ', v_error),
             128);
-        case v_number
-            when 31001 then signal sqlstate 'PQ001' set message_text = v_error, mysql_errno = 31001;
-            when 31002 then signal sqlstate 'PQ002' set message_text = v_error, mysql_errno = 31002;
-            else signal sqlstate 'PQ003' set message_text = v_error, mysql_errno = 31003;
-        end case;
+        resignal set message_text = v_error;
     end;
     select count(*) into v_special from queue_kind k where k.p_kind = new.p_kind and (k.payload_shape is not null
         or k.dedup_seconds > 0 or k.draining or k.filter_index or k.log_seconds > 0 or k.roles is not null);

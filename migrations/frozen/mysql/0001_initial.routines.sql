@@ -408,10 +408,9 @@ begin
         set out_entry = cast(substring_index(in_receipt, '-', 1) as signed), out_secret = unhex(right(in_receipt, 32));
     end;
     -- written as it was answered, as nearly every one is, it needs no regexp, which takes as long as the ack itself
-    if (in_receipt collate utf8mb4_bin = concat(out_entry, '-', lower(hex(out_secret)))) is not true then
-        if (in_receipt collate utf8mb4_bin regexp '^[0-9]{1,19}-[0-9a-f]{32}\\z' and lpad(in_receipt, 52, '0') < '9223372036854775808') is not true then
-            call _queue_fail('PQ005', 'receipt', in_receipt, 'must be what queue_reserve answered');
-        end if;
+    if (in_receipt collate utf8mb4_bin = concat(out_entry, '-', lower(hex(out_secret)))) is not true
+        and (in_receipt collate utf8mb4_bin regexp '^[0-9]{1,19}-[0-9a-f]{32}\\z' and lpad(in_receipt, 52, '0') < '9223372036854775808') is not true then
+        call _queue_fail('PQ005', 'receipt', in_receipt, 'must be what queue_reserve answered');
     end if;
 end;
 --;
@@ -2884,9 +2883,7 @@ begin
         call _queue_text(in_options, 'error', v_text);
         call _queue_boolean(in_options, 'final', v_flag);
         call _queue_boolean(in_options, 'count', v_flag);
-        if json_contains_path(in_options, 'one', '$.payload') then
-            call _queue_check_payload(json_extract(in_options, '$.payload'), 'payload');
-        end if;
+        call _queue_check_payload(json_extract(in_options, '$.payload'), 'payload');
     end if;
 end;
 --;
@@ -2911,9 +2908,7 @@ begin
             concat(in_place, 'options'));
         call _queue_push_options(json_remove(in_options, '$.payload', '$.key'), in_now, v_at, v_priority, v_headers,
             v_attempts, v_max_attempts, v_on_duplicate, v_none, v_none, v_none);
-        if json_contains_path(in_options, 'one', '$.payload') then
-            call _queue_check_payload(json_extract(in_options, '$.payload'), concat(in_place, 'payload'));
-        end if;
+        call _queue_check_payload(json_extract(in_options, '$.payload'), concat(in_place, 'payload'));
         call _queue_text(in_options, 'key', v_key);
         if v_key is not null then
             call _queue_check_name(left(v_key, 201), 200, concat(in_place, 'key'));
@@ -3020,8 +3015,8 @@ begin
     end if;
 end;
 --;
--- calls: _queue_add_error, _queue_boolean, _queue_bury, _queue_check_fit, _queue_defaults, _queue_end, _queue_index,
---     _queue_line_up, _queue_number, _queue_text
+-- calls: _queue_add_error, _queue_bury, _queue_check_fit, _queue_defaults, _queue_end, _queue_index, _queue_line_up,
+--     _queue_number, _queue_text
 -- changes: delayed_queue, queue_count
 drop procedure if exists _queue_nack;
 --;
@@ -3054,21 +3049,14 @@ nack: begin
     if v_most is null then
         call _queue_defaults(v_none, v_most, v_backoff, v_factor, v_longest, v_jitter);
     end if;
-    if in_options is not null then
-        if json_contains_path(in_options, 'one', '$.count') then
-            call _queue_boolean(in_options, 'count', v_counts);
-        end if;
-        if json_contains_path(in_options, 'one', '$.final') then
-            call _queue_boolean(in_options, 'final', v_final);
-        end if;
-        if json_contains_path(in_options, 'one', '$.error') then
-            call _queue_text(in_options, 'error', v_error);
-        end if;
-        if json_contains_path(in_options, 'one', '$.delay_seconds') then
-            call _queue_number(in_options, 'delay_seconds', 0, 31536000, v_delay);
-        end if;
+    set v_counts = coalesce(json_unquote(json_extract(in_options, '$.count')) <> 'false', true),
+        v_final = coalesce(json_unquote(json_extract(in_options, '$.final')) = 'true', false);
+    if json_contains_path(in_options, 'one', '$.error') then
+        call _queue_text(in_options, 'error', v_error);
     end if;
-    set v_counts = coalesce(v_counts, true);
+    if json_contains_path(in_options, 'one', '$.delay_seconds') then
+        call _queue_number(in_options, 'delay_seconds', 0, 31536000, v_delay);
+    end if;
     insert into queue_count (id, p_kind, nacked) values (uuid_short(), v_kind, 1);
     if json_contains_path(in_options, 'one', '$.payload') then
         if v_shape is not null then
@@ -3080,7 +3068,7 @@ nack: begin
             call _queue_index(json_array(in_entry + 0));
         end if;
     end if;
-    if coalesce(v_final, false) or v_counts and v_attempts >= coalesce(v_max_attempts, v_most) then
+    if v_final or v_counts and v_attempts >= coalesce(v_max_attempts, v_most) then
         call _queue_bury(in_entry, coalesce(v_error, 'nacked'), in_now);
         set out_outcome = 'dead';
         leave nack;
@@ -3138,7 +3126,8 @@ begin
     end if;
 end;
 --;
--- calls: _queue_check_fit, _queue_end, _queue_fail, _queue_members_end, _queue_push_options, _queue_put, _queue_text
+-- calls: _queue_check_fit, _queue_check_headers, _queue_end, _queue_fail, _queue_integer, _queue_members_end,
+--     _queue_number, _queue_put, _queue_text
 drop procedure if exists _queue_move;
 --;
 create procedure _queue_move(in in_entry bigint, in in_secret binary(16), in in_to_kind text character set utf8mb4 collate /*!80017 utf8mb4_0900_bin *//*M!100600 utf8mb4_nopad_bin */,
@@ -3152,11 +3141,11 @@ differs: the result is a parameter, out_outcome.'
 move: begin
     declare v_kind varchar(100) character set utf8mb4 collate /*!80017 utf8mb4_0900_bin *//*M!100600 utf8mb4_nopad_bin */;
     declare v_key, v_other_key text character set utf8mb4 collate /*!80017 utf8mb4_0900_bin *//*M!100600 utf8mb4_nopad_bin */;
-    declare v_payload, v_headers, v_other_headers, v_shape, v_route, v_semaphores, v_none longtext character set utf8mb4;
+    declare v_payload, v_headers, v_shape, v_route, v_semaphores longtext character set utf8mb4;
     declare v_bytes longblob;
-    declare v_priority, v_other_priority smallint;
-    declare v_attempts, v_max_attempts int;
-    declare v_at, v_member, v_entry bigint;
+    declare v_priority smallint;
+    declare v_delay decimal(30,6);
+    declare v_at, v_member, v_entry, v_other_priority bigint;
     declare v_on_duplicate varchar(20) character set utf8mb4;
     declare v_draining boolean;
     declare v_order varchar(200) character set utf8mb4 collate /*!80017 utf8mb4_0900_bin *//*M!100600 utf8mb4_nopad_bin */;
@@ -3181,22 +3170,21 @@ move: begin
     elseif v_shape is not null then
         call _queue_check_fit(v_shape, v_payload, concat('payload of "', left(v_key, 40), '"'));
     end if;
-    call _queue_push_options(json_remove(in_options, '$.payload', '$.key', '$.next', '$.result'), in_now, v_at,
-        v_other_priority, v_other_headers, v_attempts, v_max_attempts, v_on_duplicate, v_none, v_none, v_none);
-    if json_value(in_options, '$.priority') is not null then
-        set v_priority = v_other_priority;
-    end if;
-    if json_contains_path(in_options, 'one', '$.headers') then
-        set v_headers = v_other_headers;
-    end if;
-    if json_contains_path(in_options, 'one', '$.key') then
+    if in_options is not null then
+        if json_contains_path(in_options, 'one', '$.headers') then
+            call _queue_check_headers(json_extract(in_options, '$.headers'), 'headers', v_headers);
+        end if;
+        if json_contains_path(in_options, 'one', '$.next') then
+            set v_route = if(json_length(v_route) > 1, json_remove(v_route, '$[0]'), null);
+        end if;
         call _queue_text(in_options, 'key', v_other_key);
+        call _queue_number(in_options, 'delay_seconds', 0, 253402300799, v_delay);
+        call _queue_integer(in_options, 'priority', -32768, 32767, v_other_priority);
+        call _queue_text(in_options, 'on_duplicate', v_on_duplicate);
     end if;
-    if json_contains_path(in_options, 'one', '$.next') then
-        set v_route = if(json_length(v_route) > 1, json_remove(v_route, '$[0]'), null);
-    end if;
-    call _queue_put(v_entry, in_to_kind, coalesce(v_other_key, v_key), v_payload, v_bytes, v_headers, v_priority,
-        in_now, v_at, 0, null, v_on_duplicate, null, v_route, null, v_member, v_order, v_semaphores, v_at, out_outcome);
+    call _queue_put(v_entry, in_to_kind, coalesce(v_other_key, v_key), v_payload, v_bytes, v_headers,
+        coalesce(v_other_priority, v_priority), in_now, in_now + coalesce(v_delay, 0) * 1000000, 0, null,
+        coalesce(v_on_duplicate, 'ignore'), null, v_route, null, v_member, v_order, v_semaphores, v_at, out_outcome);
     if v_member is not null and out_outcome <> 'created' then
         call _queue_members_end(json_array(v_member + 0), 'duplicate', json_extract(in_options, '$.result'), in_now);
     end if;
@@ -3248,12 +3236,8 @@ begin
                 limit 10000) m on m.place = o.place
         order by o.p_key collate /*!80017 utf8mb4_0900_bin *//*M!100600 utf8mb4_nopad_bin */, o.to_kind collate /*!80017 utf8mb4_0900_bin *//*M!100600 utf8mb4_nopad_bin */, o.entry;
     set out_outcomes = repeat('l', in_number);
-    if json_contains_path(in_options, 'one', '$.to') then
-        call _queue_text(in_options, 'to', v_to);
-    end if;
-    if json_contains_path(in_options, 'one', '$.key') then
-        call _queue_text(in_options, 'key', v_key);
-    end if;
+    call _queue_text(in_options, 'to', v_to);
+    call _queue_text(in_options, 'key', v_key);
     if in_moves is null then
         set v_options = json_set(json_remove(coalesce(nullif(in_options, 'null'), '{}'), '$.to'), '$.next', true);
     end if;
@@ -3292,21 +3276,15 @@ Errors: PQ001, PQ002, PQ003.'
 begin
     declare v_to longtext character set utf8mb4 collate /*!80017 utf8mb4_0900_bin *//*M!100600 utf8mb4_nopad_bin */;
     call _queue_check_options(in_options, 'result,to,payload', 'options');
-    if json_contains_path(in_options, 'one', '$.result') then
-        call _queue_check_payload(json_extract(in_options, '$.result'), 'result');
-        if json_depth(json_extract(in_options, '$.result')) > 28 then
-            call _queue_fail('PQ003', 'result', json_extract(in_options, '$.result'), 'must be at most 28 levels deep');
-        end if;
+    call _queue_check_payload(json_extract(in_options, '$.result'), 'result');
+    if json_depth(json_extract(in_options, '$.result')) > 28 then
+        call _queue_fail('PQ003', 'result', json_extract(in_options, '$.result'), 'must be at most 28 levels deep');
     end if;
-    if json_contains_path(in_options, 'one', '$.payload') then
-        call _queue_check_payload(json_extract(in_options, '$.payload'), 'payload');
-    end if;
-    if json_contains_path(in_options, 'one', '$.to') then
-        call _queue_text(in_options, 'to', v_to);
-        if v_to is not null then
-            call _queue_check_name(v_to, 95, 'to');
-            call _queue_check_roles(json_array(v_to));
-        end if;
+    call _queue_check_payload(json_extract(in_options, '$.payload'), 'payload');
+    call _queue_text(in_options, 'to', v_to);
+    if v_to is not null then
+        call _queue_check_name(v_to, 95, 'to');
+        call _queue_check_roles(json_array(v_to));
     end if;
 end;
 --;
@@ -3771,9 +3749,7 @@ begin
         call _queue_receipt(in_receipt, v_entry, v_secret);
         call _queue_check_move(in_to_kind, in_options, v_now, '');
         call _queue_check_roles(json_array(in_to_kind));
-        if json_contains_path(in_options, 'one', '$.key') then
-            call _queue_text(in_options, 'key', v_key);
-        end if;
+        call _queue_text(in_options, 'key', v_key);
         call _queue_lock_moves(json_array(json_array(v_entry + 0, lower(hex(v_secret)), 1)), null, in_to_kind, v_key);
         call _queue_move(v_entry, v_secret, in_to_kind, in_options, v_now, v_outcome);
         call _queue_commit(v_own);
@@ -3796,7 +3772,7 @@ Errors: those of queue_move, naming the place as moves[0], moves[1], …; then n
 Locks: as queue_move, all in the order of their entries.'
 begin
     declare v_now bigint;
-    declare v_number, v_place, v_bad int;
+    declare v_number, v_place int;
     declare v_to_kind text character set utf8mb4 collate /*!80017 utf8mb4_0900_bin *//*M!100600 utf8mb4_nopad_bin */;
     declare v_list, v_move, v_options, v_receipts longtext character set utf8mb4;
     declare v_outcomes longtext character set ascii;
@@ -3809,17 +3785,11 @@ begin
         declare exit handler for sqlexception begin call _queue_undo(v_own); resignal; end;
         call _queue_begin(v_own);
         call queue_now(v_now);
-        if in_moves is null or length(in_moves) < 99 and in_moves regexp '^[[:space:]]*null[[:space:]]*$' then
-            set in_moves = '[]';
-        end if;
-        call _queue_check_json(in_moves, 'PQ003', 'moves');
+        call _queue_check_json(coalesce(in_moves, '[]'), 'PQ003', 'moves');
         call _queue_check_options(in_options, 'payload,headers,key,delay_seconds,priority,on_duplicate', 'options');
-        set v_bad = 0, v_place = 0;
-        if json_type(in_moves) = 'ARRAY' then
-            select count(*) into v_bad from json_table(in_moves, '$[*]' columns (move json path '$')) m
-            where coalesce(json_type(m.move), 'NULL') <> 'OBJECT';
-        end if;
-        if json_type(in_moves) <> 'ARRAY' or v_bad > 0 then
+        set in_moves = if(json_type(in_moves) <> 'NULL', in_moves, '[]'), v_place = 0;
+        if json_type(in_moves) <> 'ARRAY' or exists (
+            select 1 from json_table(in_moves, '$[*]' columns (move json path '$')) m where coalesce(json_type(m.move), 'NULL') <> 'OBJECT') then
             call _queue_fail('PQ001', 'moves', in_moves,
                 'must be a JSON array of {receipt, to_kind, and move options}');
         end if;
@@ -5144,23 +5114,22 @@ begin
     end if;
 end;
 --;
--- calls: _queue_integer, _queue_number, queue_now
+-- calls: _queue_integer, _queue_number
 -- changes: delayed_queue, queue_bucket, queue_kind, queue_slot
 drop procedure if exists _queue_define_limits;
 --;
-create procedure _queue_define_limits(in in_kind text character set utf8mb4 collate /*!80017 utf8mb4_0900_bin *//*M!100600 utf8mb4_nopad_bin */, in in_options longtext character set utf8mb4)
+create procedure _queue_define_limits(in in_kind text character set utf8mb4 collate /*!80017 utf8mb4_0900_bin *//*M!100600 utf8mb4_nopad_bin */, in in_options longtext character set utf8mb4, in in_now bigint)
     comment 'Sets max_reserved and rate_per_second of a kind, with the slots and the tokens that they need. What is
 held when the first limit is set counts; what goes above a limit that is lowered keeps its slot until its hold ends. A
 rate begins with one token.
-in_kind: the kind, whose settings are there. in_options: those of queue_define.
+in_kind: the kind, whose settings are there. in_options: those of queue_define. in_now: the time of the call.
 Errors: PQ002.
 Locks: the rows of the limits that change: it waits for reserves of the kind that are under way.
-differs: PostgreSQL''s is given the settings and the time, and answers the settings.'
+differs: PostgreSQL''s is given the settings, and answers them.'
 begin
-    declare v_now, v_most, v_old bigint;
+    declare v_most, v_old bigint;
     declare v_rate, v_before decimal(30,6);
     declare v_parts int;
-    call queue_now(v_now);
     call _queue_integer(in_options, 'max_reserved', 1, 10000, v_most);
     call _queue_number(in_options, 'rate_per_second', 0.001, 1000000, v_rate);
     select max(k.max_reserved), max(k.rate_per_second) into v_old, v_before from queue_kind k where k.p_kind = in_kind;
@@ -5172,11 +5141,11 @@ begin
                 insert into queue_slot (p_kind, slot, entry, secret)
                 select in_kind, row_number() over (order by q.entry), q.entry, q.secret
                 from delayed_queue q force index (delayed_queue_ready)
-                where q.ready_kind = in_kind and q.secret is not null and q.scheduled_at > v_now;
+                where q.ready_kind = in_kind and q.secret is not null and q.scheduled_at > in_now;
                 -- a hold that has expired has none, so that it can't be extended
                 /*M!100600 set statement sql_safe_updates = 0 for */
                 update delayed_queue q force index (delayed_queue_ready) set q.reserved_by = null
-                where q.ready_kind = in_kind and q.reserved_at is not null and q.scheduled_at <= v_now;
+                where q.ready_kind = in_kind and q.reserved_at is not null and q.scheduled_at <= in_now;
             end if;
             insert into queue_slot (p_kind, slot)
             select in_kind, n.slot
@@ -5190,83 +5159,33 @@ begin
         if v_rate is not null then
             set v_parts = least(greatest(floor(v_rate), 1), 16);
             insert into queue_bucket (p_kind, part, spent_at)
-            select in_kind, n.place - 1, v_now * 1000 - round(1000000000 / v_rate * (v_parts - n.place + 1))
+            select in_kind, n.place - 1, in_now * 1000 - round(1000000000 / v_rate * (v_parts - n.place + 1))
             from json_table(concat('[0', repeat(',0', v_parts - 1), ']'), '$[*]' columns (place for ordinality)) n;
         end if;
         update queue_kind k set k.rate_per_second = v_rate where k.p_kind = in_kind;
     end if;
 end;
 --;
--- changes: delayed_queue
-drop procedure if exists _queue_slots_free;
---;
-create procedure _queue_slots_free(in in_kind text character set utf8mb4 collate /*!80017 utf8mb4_0900_bin *//*M!100600 utf8mb4_nopad_bin */, in in_slots longtext character set ascii,
-    in in_now bigint, out out_slots longtext character set ascii)
-    comment 'Which of some slots are free: nothing is there, or what is isn''t held any more. A hold that has expired
-gives up its slot here for good: without reserved_by it can''t be extended any more, though an ack of it still counts.
-in_kind: the kind. in_slots: the slots. in_now: the time of the call.
-Result: those that are free, a JSON array, or NULL. Under REPEATABLE READ one that changed since the transaction began
-counts as taken.
-Locks: the slots, then messages whose hold has expired, in the order of their entries; what others have locked counts
-as taken.
-differs: here it locks the slots, and answers no numbers.'
-begin
-    declare v_locked longtext character set utf8mb4;
-    declare v_expired longtext character set ascii;
-    declare v_number int;
-    /*M!100600 set statement group_concat_max_len = 1000000000 for */ select json_arrayagg(json_array(d.slot, d.entry, d.secret)) into v_locked
-    from (
-        select s.slot, s.entry, lower(hex(s.secret)) as secret
-        from json_table(in_slots, '$[*]' columns (slot int path '$')) j
-            straight_join queue_slot s force index (primary) on s.p_kind = in_kind and s.slot = j.slot
-        order by s.slot for update /*!80000 of s */ skip locked) d;
-    set v_locked = coalesce(v_locked, '[]');
-    -- without a lock first: it would be taken on what others hold
-    select count(*) into v_number
-    from json_table(v_locked, '$[*]'
-        columns (entry bigint path '$[1]', secret char(32) character set utf8mb4 path '$[2]')) r
-        straight_join delayed_queue q force index (primary) on q.entry = r.entry and q.secret = unhex(r.secret)
-    where q.scheduled_at <= in_now and q.reserved_by is not null;
-    if v_number > 0 then
-        /*M!100600 set statement group_concat_max_len = 1000000000 for */ select json_arrayagg(d.entry) into v_expired
-        from (
-            select q.entry
-            from json_table(v_locked, '$[*]'
-                columns (entry bigint path '$[1]', secret char(32) character set utf8mb4 path '$[2]')) r
-                straight_join delayed_queue q force index (primary) on q.entry = r.entry and q.secret = unhex(r.secret)
-            where q.scheduled_at <= in_now and q.reserved_by is not null
-            order by q.entry for update /*!80000 of q */ skip locked) d;
-        /*M!100600 set statement sql_safe_updates = 0 for */ update json_table(v_expired, '$[*]' columns (entry bigint path '$')) j straight_join delayed_queue q force index (primary) on q.entry = j.entry set q.reserved_by = null;
-    end if;
-    /*M!100600 set statement group_concat_max_len = 1000000000 for */ select json_arrayagg(r.slot) into out_slots
-    from json_table(v_locked, '$[*]' columns (slot int path '$[0]', entry bigint path '$[1]', secret char(32) character set utf8mb4 path '$[2]')) r
-    where r.entry is null
-        or (select s.slot from queue_slot s
-            where s.p_kind = in_kind and s.slot = r.slot and s.entry = r.entry and s.secret = unhex(r.secret))
-            is not null
-        and (select q.entry from delayed_queue q
-            where q.entry = r.entry and q.secret = unhex(r.secret)
-                and (q.scheduled_at > in_now or q.reserved_by is not null)) is null;
-end;
---;
--- calls: _queue_slots_free
--- changes: queue_slot
+-- changes: delayed_queue, queue_slot
 drop procedure if exists _queue_slots;
 --;
 create procedure _queue_slots(in in_kind text character set utf8mb4 collate /*!80017 utf8mb4_0900_bin *//*M!100600 utf8mb4_nopad_bin */, in in_most int, in in_first int, in in_max int,
     in in_now bigint, out out_slots longtext character set ascii)
-    comment 'Free slots of a kind with max_reserved, locked until the transaction ends.
+    comment 'Free slots of a kind with max_reserved, locked until the transaction ends: nothing is there, or what is
+isn''t held any more. A hold that has expired gives up its slot here for good: without reserved_by it can''t be extended
+any more, though an ack of it still counts.
 in_kind: the kind. in_most: its max_reserved. in_first: the slot to try first, 0: any. in_max: how many. in_now: the
 time of the call.
-Result: a JSON array, of as many as there are.
+Result: a JSON array, of as many as there are. Under REPEATABLE READ one that changed since the transaction began counts
+as taken.
 While more slots are taken than in_most, because it was lowered, all free ones are locked and counted, so that nobody
 gets one before fewer are taken; those above it that are free are removed, unless it is about to change.
-Locks: the slots; what others have locked counts as taken. As _queue_slots_free. While more are taken, the settings of
-the kind.
+Locks: the slots, then messages whose hold has expired, in the order of their entries; what others have locked counts as
+taken. While more are taken, the settings of the kind.
 differs: no numbers of claims.'
 begin
-    declare v_low, v_wrap, v_high, v_want, v_last, v_all, v_most int;
-    declare v_found, v_free longtext character set ascii;
+    declare v_low, v_wrap, v_high, v_want, v_last, v_all, v_most, v_number int;
+    declare v_found, v_locked, v_expired, v_free longtext character set ascii;
     declare v_over boolean default false;
     set v_low = if(in_first between 1 and in_most, in_first, 1 + floor(rand() * in_most)), v_wrap = v_low - 1,
         v_high = 2147483647, v_want = in_max, out_slots = '[]';
@@ -5286,7 +5205,32 @@ begin
                     where q.entry = s.entry and q.secret = s.secret and q.scheduled_at > in_now) is null
             order by s.slot limit v_all) d;
         if v_found is not null then
-            call _queue_slots_free(in_kind, v_found, in_now, v_free);
+            /*M!100600 set statement group_concat_max_len = 1000000000 for */ select json_arrayagg(json_array(d.entry, d.secret, d.slot)) into v_locked
+            from (
+                select s.slot, s.entry, lower(hex(s.secret)) as secret
+                from json_table(v_found, '$[*]' columns (slot int path '$')) j
+                    straight_join queue_slot s force index (primary) on s.p_kind = in_kind and s.slot = j.slot
+                order by s.slot for update /*!80000 of s */ skip locked) d;
+            -- without a lock first: it would be taken on what others hold
+            select count(*) into v_number
+            from json_table(v_locked, '$[*]' columns (entry bigint path '$[0]', secret char(32) character set utf8mb4 path '$[1]', place int path '$[2]')) j straight_join delayed_queue q force index (primary) on q.entry = j.entry and q.secret = unhex(j.secret) where q.scheduled_at <= in_now and q.reserved_by is not null;
+            if v_number > 0 then
+                /*M!100600 set statement group_concat_max_len = 1000000000 for */ select json_arrayagg(d.entry) into v_expired
+                from (
+                    select q.entry from json_table(v_locked, '$[*]' columns (entry bigint path '$[0]', secret char(32) character set utf8mb4 path '$[1]', place int path '$[2]')) j straight_join delayed_queue q force index (primary) on q.entry = j.entry and q.secret = unhex(j.secret)
+                    where q.scheduled_at <= in_now and q.reserved_by is not null
+                    order by q.entry for update /*!80000 of q */ skip locked) d;
+                /*M!100600 set statement sql_safe_updates = 0 for */ update json_table(v_expired, '$[*]' columns (entry bigint path '$')) j straight_join delayed_queue q force index (primary) on q.entry = j.entry set q.reserved_by = null;
+            end if;
+            /*M!100600 set statement group_concat_max_len = 1000000000 for */ select json_arrayagg(r.slot) into v_free
+            from json_table(v_locked, '$[*]' columns (entry bigint path '$[0]', secret char(32) character set utf8mb4 path '$[1]', slot int path '$[2]')) r
+            where r.entry is null
+                or (select s.slot from queue_slot s
+                    where s.p_kind = in_kind and s.slot = r.slot and s.entry = r.entry and s.secret = unhex(r.secret))
+                    is not null
+                and (select q.entry from delayed_queue q
+                    where q.entry = r.entry and q.secret = unhex(r.secret)
+                        and (q.scheduled_at > in_now or q.reserved_by is not null)) is null;
             set out_slots = if(v_free is null, out_slots,
                 if(out_slots = '[]', v_free, json_merge_preserve(out_slots, v_free))), v_low = v_last + 1;
         elseif v_high > v_wrap and v_wrap > 0 and not v_over then
@@ -5809,36 +5753,31 @@ begin
         call _queue_check_name(in_group, 100, 'group');
         if in_then_kind is not null then
             call _queue_check_name(in_then_kind, 95, 'then_kind');
-            call _queue_check_roles(json_array(in_then_kind));
         end if;
-        if in_then_payload is not null then
-            call _queue_check_payload(in_then_payload, 'then_payload');
-            if json_type(in_then_payload) <> 'OBJECT' then
-                call _queue_fail('PQ003', 'then_payload', in_then_payload, 'must be a JSON object');
-            end if;
+        call _queue_check_payload(in_then_payload, 'then_payload');
+        if json_type(in_then_payload) <> 'OBJECT' then
+            call _queue_fail('PQ003', 'then_payload', in_then_payload, 'must be a JSON object');
         end if;
-        if in_options is not null then
-            call _queue_check_options(in_options,
-                'close,members,on_dead,fail_kind,key,priority,delay_seconds,keep_seconds', 'options');
-            call _queue_boolean(in_options, 'close', v_close);
-            call _queue_integer(in_options, 'members', 0, 1000000000, v_expected);
-            call _queue_text(in_options, 'on_dead', v_on_dead);
-            if v_on_dead not in ('wait', 'report', 'fail') then
-                call _queue_fail('PQ002', 'on_dead', v_on_dead, 'must be wait, report or fail');
-            end if;
-            call _queue_text(in_options, 'fail_kind', v_fail_kind);
-            if v_fail_kind is not null then
-                call _queue_check_name(v_fail_kind, 95, 'fail_kind');
-            end if;
-            call _queue_text(in_options, 'key', v_key);
-            if v_key is not null then
-                call _queue_check_name(left(v_key, 201), 200, 'key');
-            end if;
-            call _queue_check_roles(json_array(v_fail_kind));
-            call _queue_integer(in_options, 'priority', -32768, 32767, v_priority);
-            call _queue_number(in_options, 'delay_seconds', 0, 31536000, v_delay);
-            call _queue_number(in_options, 'keep_seconds', 0, 3153600000, v_keep);
+        call _queue_check_options(in_options,
+            'close,members,on_dead,fail_kind,key,priority,delay_seconds,keep_seconds', 'options');
+        call _queue_boolean(in_options, 'close', v_close);
+        call _queue_integer(in_options, 'members', 0, 1000000000, v_expected);
+        call _queue_text(in_options, 'on_dead', v_on_dead);
+        if v_on_dead not in ('wait', 'report', 'fail') then
+            call _queue_fail('PQ002', 'on_dead', v_on_dead, 'must be wait, report or fail');
         end if;
+        call _queue_text(in_options, 'fail_kind', v_fail_kind);
+        if v_fail_kind is not null then
+            call _queue_check_name(v_fail_kind, 95, 'fail_kind');
+        end if;
+        call _queue_text(in_options, 'key', v_key);
+        if v_key is not null then
+            call _queue_check_name(left(v_key, 201), 200, 'key');
+        end if;
+        call _queue_check_roles(json_array(in_then_kind, v_fail_kind));
+        call _queue_integer(in_options, 'priority', -32768, 32767, v_priority);
+        call _queue_number(in_options, 'delay_seconds', 0, 31536000, v_delay);
+        call _queue_number(in_options, 'keep_seconds', 0, 3153600000, v_keep);
         if in_then_kind is not null then
             insert into queue_group (group_name, then_kind, then_payload, then_key, then_priority, then_delay, on_dead,
                 closed, keep_seconds, created_at)
@@ -6008,9 +5947,8 @@ begin
         call _queue_check_topic(in_pattern, 'pattern');
         call _queue_check_name(in_kind, 95, 'kind');
         call _queue_check_roles(json_array(in_kind));
-        select count(*) > 0 into v_changed from queue_subscription s
-            where s.pattern = in_pattern and s.p_kind = in_kind for update;
         delete s from queue_subscription s where s.pattern = in_pattern and s.p_kind = in_kind;
+        set v_changed = row_count() > 0;
         call _queue_commit(v_own);
         leave again;
     end; end loop; end;
@@ -6436,33 +6374,6 @@ begin
     end if;
 end;
 --;
--- calls: _queue_next_tick
-drop procedure if exists _queue_last_tick;
---;
-create procedure _queue_last_tick(in in_name text character set utf8mb4 collate /*!80017 utf8mb4_0900_bin *//*M!100600 utf8mb4_nopad_bin */, in in_now bigint, out out_last bigint)
-    comment 'When a rule was due last.
-in_name: the schedule with the rule, which is due. in_now: the time of the call.
-Result: microseconds since 1970-01-01 UTC, at the earliest next_at.
-differs: the result is out_last; a row can''t be a parameter.'
-begin
-    declare v_end, v_next, v_seconds bigint;
-    declare v_left varchar(100) character set utf8mb4 default '60,600,3600,21600,86400,604800,2764800,31622400,';
-    select least(in_now, coalesce(r.until_at, in_now)), r.next_at into v_end, out_last from queue_recurring r
-        where r.name = in_name;
-    -- from as late as there is one, so that what was missed for months isn't gone through one by one
-    while v_left <> '' do
-        set v_seconds = substring_index(v_left, ',', 1), v_left = substr(v_left, locate(',', v_left) + 1);
-        call _queue_next_tick(in_name, greatest(v_end - v_seconds * 1000000, out_last - 1), v_next);
-        if v_next <= v_end then
-            set v_left = '';
-        end if;
-    end while;
-    while v_next <= v_end do
-        set out_last = v_next;
-        call _queue_next_tick(in_name, out_last, v_next);
-    end while;
-end;
---;
 -- calls: _queue_boolean, _queue_check_fit, _queue_check_name, _queue_check_options, _queue_check_payload,
 --     _queue_check_roles, _queue_fail, _queue_instant, _queue_next_tick, _queue_push_options, _queue_rule,
 --     _queue_text, queue_now
@@ -6595,15 +6506,15 @@ begin
         -- not as a query in a call, which would lock the row
         select max(r.p_kind) into v_kind from queue_recurring r where r.name = in_name;
         call _queue_check_roles(json_array(v_kind));
-        select count(*) > 0 into v_changed from queue_recurring r where r.name = in_name for update;
         delete r from queue_recurring r where r.name = in_name;
+        set v_changed = row_count() > 0;
         call _queue_commit(v_own);
         leave again;
     end; end loop; end;
     select v_changed as changed;
 end;
 --;
--- calls: _queue_last_tick, _queue_next_tick, _queue_push_options, _queue_put, queue_now
+-- calls: _queue_next_tick, _queue_push_options, _queue_put, queue_now
 -- changes: queue_recurring
 drop procedure if exists queue_tick;
 --;
@@ -6616,10 +6527,11 @@ reserve.
 Result: ticked: how many messages were made.
 Locks: the schedules that are due; what others have locked is passed over.'
 begin
-    declare v_now, v_ticked, v_at, v_last, v_push_at, v_put_at, v_entry bigint;
+    declare v_now, v_ticked, v_at, v_last, v_next, v_end, v_seconds, v_push_at, v_put_at, v_entry bigint;
     declare v_left, v_attempts, v_max_attempts int;
     declare v_name, v_kind varchar(100) character set utf8mb4 collate /*!80017 utf8mb4_0900_bin *//*M!100600 utf8mb4_nopad_bin */;
     declare v_key varchar(200) character set utf8mb4 collate /*!80017 utf8mb4_0900_bin *//*M!100600 utf8mb4_nopad_bin */;
+    declare v_spans varchar(100) character set utf8mb4;
     declare v_payload, v_headers, v_push, v_none longtext character set utf8mb4;
     declare v_priority smallint;
     declare v_catch_up, v_outcome varchar(10) character set utf8mb4;
@@ -6645,13 +6557,25 @@ begin
             if v_left <= 0 then
                 leave schedules;
             end if;
-            select r.p_kind, r.payload, r.push_options, r.catch_up, r.next_at, r.last_at
-            into v_kind, v_payload, v_push, v_catch_up, v_at, v_last
+            select r.p_kind, r.payload, r.push_options, r.catch_up, r.next_at, r.last_at,
+                least(v_now, coalesce(r.until_at, v_now))
+            into v_kind, v_payload, v_push, v_catch_up, v_at, v_last, v_end
             from queue_recurring r where r.name = v_name for update;
             call _queue_push_options(v_push, v_now, v_push_at, v_priority, v_headers, v_attempts, v_max_attempts,
                 v_on_duplicate, v_none, v_none, v_none);
             if v_catch_up <> 'all' then
-                call _queue_last_tick(v_name, v_now, v_at);
+                -- from as late as there is one, so that what was missed for months isn't gone through one by one
+                set v_spans = '60,600,3600,21600,86400,604800,2764800,31622400,';
+                while v_spans <> '' do
+                    set v_seconds = substring_index(v_spans, ',', 1),
+                        v_spans = substr(v_spans, locate(',', v_spans) + 1);
+                    call _queue_next_tick(v_name, greatest(v_end - v_seconds * 1000000, v_at - 1), v_next);
+                    set v_spans = if(v_next <= v_end, '', v_spans);
+                end while;
+                while v_next <= v_end do
+                    set v_at = v_next;
+                    call _queue_next_tick(v_name, v_at, v_next);
+                end while;
             end if;
             if v_catch_up = 'skip' and v_at < v_now - 60000000 then
                 call _queue_next_tick(v_name, v_at, v_at);
@@ -6980,7 +6904,7 @@ begin
 end;
 --;
 -- calls: _queue_check_name, _queue_check_options, _queue_check_roles, _queue_check_topic, _queue_fail,
---     _queue_log_horizon, _queue_log_known, _queue_log_missed, _queue_matcher, _queue_text
+--     _queue_log_known, _queue_log_missed, _queue_matcher, _queue_text
 -- changes: queue_reader
 drop procedure if exists _queue_reader;
 --;
@@ -7043,18 +6967,15 @@ begin
             'must be pushed or replaced, for no kind of such a name is defined');
     end if;
     if v_name is null then
-        if v_from = 'now' and in_own then
-            call _queue_log_horizon(in_now, out_place);
-        elseif v_from = 'now' then
+        if v_from = 'now' then
             select max(l.position) into v_last from queue_log l;
             call _queue_log_known(in_own, in_now, in_name, out_matcher, '', 0, 1, v_last, out_place);
-        else
-            call _queue_log_missed(in_name, out_matcher, coalesce(v_events, 'pushed,replaced'), 0, out_place);
-        end if;
-        if v_from = 'now' then -- what was last may have been pruned, and is nothing that it misses
+            -- what was last may have been pruned, and is nothing that it misses
             call _queue_log_missed(in_name, out_matcher, 'pushed,replaced,acked,popped,moved,dead,removed',
                 coalesce(out_place, 0), v_last);
             set out_place = coalesce(v_last, out_place);
+        else
+            call _queue_log_missed(in_name, out_matcher, coalesce(v_events, 'pushed,replaced'), 0, out_place);
         end if;
         insert into queue_reader (reader, name, matcher, events, position, created_at)
         values (in_reader, in_name, out_matcher, coalesce(v_events, 'pushed,replaced'), coalesce(out_place, 0), in_now)
@@ -7221,8 +7142,8 @@ begin
         declare exit handler for sqlexception begin call _queue_undo(v_own); resignal; end;
         call _queue_begin(v_own);
         call _queue_check_name(in_reader, 200, 'reader');
-        select count(*) > 0 into v_changed from queue_reader r where r.reader = in_reader for update;
         delete r from queue_reader r where r.reader = in_reader;
+        set v_changed = row_count() > 0;
         call _queue_commit(v_own);
         leave again;
     end; end loop; end;
@@ -8025,23 +7946,24 @@ begin
     end;
 end;
 --;
--- calls: _queue_check_json, _queue_epoch, _queue_fail, _queue_integer, _queue_stage_put_each, _queue_text, queue_now
+-- calls: _queue_check_json, _queue_epoch, _queue_fail, _queue_integer, _queue_stage_put_each, _queue_text
 -- changes: delayed_queue, queue_stage, queue_stage_part, queue_write
 drop procedure if exists _queue_stage_put;
 --;
 create procedure _queue_stage_put(in in_parts longtext character set utf8mb4, in in_query text character set utf8mb4 collate /*!80017 utf8mb4_0900_bin *//*M!100600 utf8mb4_nopad_bin */, in in_batch bigint,
-    in in_options longtext character set utf8mb4, out out_messages bigint, out out_pushed bigint, out out_differing bigint)
+    in in_options longtext character set utf8mb4, in in_now bigint, out out_messages bigint, out out_pushed bigint, out out_differing bigint)
     comment 'Pushes what is staged, takes it out of the stage, and notes what came of it where the write has a name.
 in_parts: a JSON array of {part, messages}: each what queue_stage_begin answered, and how many messages were staged
 under it.
-in_query, in_batch: whose batch it is. in_options: job, and refused, of queue_stage_publish.
+in_query, in_batch: whose batch it is. in_options: job, and refused, of queue_stage_publish. in_now: the time of the
+call.
 out_messages, out_pushed, out_differing: messages, pushed and differing of queue_stage_publish.
 Errors: PQ001 for parts, PQ004 where one isn''t there or has not so many messages; for a message PQ001, PQ002 and PQ003,
 naming its row and its key.
 Locks: the parts, in their order; else as queue_push_many.
 differs: messages of one time are delivered in the order of their keys.'
 begin
-    declare v_now, v_expected, v_shift, v_first, v_refused bigint;
+    declare v_expected, v_shift, v_first, v_refused bigint;
     declare v_job text character set utf8mb4 collate /*!80017 utf8mb4_0900_bin *//*M!100600 utf8mb4_nopad_bin */;
     declare v_bad longtext character set utf8mb4;
     declare v_found, v_special int;
@@ -8103,7 +8025,6 @@ and coalesce(s.max_attempts between 1 and 1000000000, true))
     -- of a client that counts the rows that are found, row_count() of an insert counts keys that are taken as well
     update queue_stage_part p set p.job = p.job where p.part = json_value(in_parts, '$[0].part');
     set v_counted = row_count() = 0;
-    call queue_now(v_now);
     call _queue_epoch(v_shift);
     set v_first = ((uuid_short() << 8) & 9223372036854775807) + v_shift;
     if v_special then
@@ -8113,11 +8034,12 @@ and coalesce(s.max_attempts between 1 and 1000000000, true))
         insert into delayed_queue (entry, p_kind, p_key, payload, payload_bytes, headers, priority, scheduled_at,
             scheduled_at_initially, created_at, attempts, max_attempts, ready_rank, ready_at, due_at)
         select ((uuid_short() << 8) & 9223372036854775807) + v_shift, m.p_kind, m.p_key, m.payload, m.payload_bytes,
-            m.headers, coalesce(m.priority, 0), o.due, o.due, v_now, coalesce(m.attempts, 0), m.max_attempts,
-            if(o.due <= v_now, -coalesce(m.priority, 0), null), if(o.due <= v_now, o.due, null),
-            if(o.due > v_now, o.due, null)
+            m.headers, coalesce(m.priority, 0), o.due, o.due, in_now, coalesce(m.attempts, 0), m.max_attempts,
+            if(o.due <= in_now, -coalesce(m.priority, 0), null), if(o.due <= in_now, o.due, null),
+            if(o.due > in_now, o.due, null)
         from (
-            select s.id, coalesce(s.scheduled_at, v_now + cast(coalesce(s.delay_seconds, 0) * 1000000 as signed)) as due
+            select s.id,
+                coalesce(s.scheduled_at, in_now + cast(coalesce(s.delay_seconds, 0) * 1000000 as signed)) as due
             from json_table(in_parts, '$[*]' columns (part bigint path '$.part')) j straight_join queue_stage s force index (queue_stage_of_part) on s.part = j.part
             order by s.p_key, s.p_kind, s.id limit 1000000000) o
             straight_join queue_stage m force index (primary) on m.id = o.id
@@ -8129,7 +8051,8 @@ and coalesce(s.max_attempts between 1 and 1000000000, true))
     set out_differing = 0;
     if not v_counted or out_pushed < out_messages then
         -- others have put in higher numbers since, too
-        select if(v_counted, out_pushed, count(distinct if(q.entry > v_first and q.created_at = v_now, q.entry, null))),
+        select if(v_counted, out_pushed,
+                count(distinct if(q.entry > v_first and q.created_at = in_now, q.entry, null))),
             coalesce(sum(q.entry is not null
             and not if(s.payload_bytes is not null, q.payload_bytes <=> s.payload_bytes,
                 /*!80017 q.payload <=> cast(coalesce(s.payload, 'null') as json) */
@@ -8142,7 +8065,7 @@ and coalesce(s.max_attempts between 1 and 1000000000, true))
     call _queue_integer(in_options, 'refused', 0, 9223372036854775807, v_refused);
     if coalesce(in_query, v_job) is not null then
         insert into queue_write (query, batch, job, written_at, messages, pushed, differing, refused)
-        values (in_query, in_batch, left(v_job, 200), v_now, out_messages, out_pushed, out_differing,
+        values (in_query, in_batch, left(v_job, 200), in_now, out_messages, out_pushed, out_differing,
             coalesce(v_refused, 0));
     end if;
     /*M!100600 set statement sql_safe_updates = 0 for */ delete s from json_table(in_parts, '$[*]' columns (part bigint path '$.part')) j straight_join queue_stage s force index (queue_stage_of_part) on s.part = j.part;
@@ -8165,7 +8088,7 @@ begin
     declare v_kind, v_key, v_new_key text character set utf8mb4 collate /*!80017 utf8mb4_0900_bin *//*M!100600 utf8mb4_nopad_bin */;
     declare v_payload, v_headers, v_options longtext character set utf8mb4;
     declare v_bytes longblob;
-    declare v_priority, v_attempts, v_max_attempts, v_number int;
+    declare v_priority, v_attempts, v_max_attempts int;
     declare v_delay decimal(30,6);
     declare v_error varchar(128) character set utf8mb4;
     declare v_outcome varchar(10) character set utf8mb4;
@@ -8173,14 +8096,10 @@ begin
         select s.id from json_table(in_parts, '$[*]' columns (part bigint path '$.part')) j straight_join queue_stage s force index (queue_stage_of_part) on s.part = j.part
         order by s.p_key, s.p_kind, s.id;
     declare exit handler for sqlstate 'PQ001', sqlstate 'PQ002', sqlstate 'PQ003' begin
-        get diagnostics condition 1 v_error = message_text, v_number = mysql_errno;
+        get diagnostics condition 1 v_error = message_text;
         set v_error = left(concat('message (key ', coalesce(concat('"', left(v_key, 40), '"'), 'NULL'), '): ', v_error),
             128);
-        case v_number
-            when 31001 then signal sqlstate 'PQ001' set message_text = v_error, mysql_errno = 31001;
-            when 31002 then signal sqlstate 'PQ002' set message_text = v_error, mysql_errno = 31002;
-            else signal sqlstate 'PQ003' set message_text = v_error, mysql_errno = 31003;
-        end case;
+        resignal set message_text = v_error;
     end;
     set out_pushed = 0;
     open c; begin declare v_over boolean default false; each_c: loop
@@ -8337,12 +8256,11 @@ begin
             then
         call _queue_fail('PQ002', 'failed', in_failed, 'must be a JSON array of {receipt, and options of queue_nack}');
     end if;
-    select min(concat('r', coalesce(f.receipt, 'null'))) into v_bad
+    select min(coalesce(f.receipt, 'null')) into v_bad
     from json_table(in_failed, '$[*]' columns (receipt longtext character set utf8mb4 path '$.receipt')) f
-    where f.receipt is null
-        or not f.receipt collate utf8mb4_bin regexp '^[0-9]{1,18}-[0-9a-f]{32}\\z|^[0-8][0-9]{18}-[0-9a-f]{32}\\z';
+    where (f.receipt collate utf8mb4_bin regexp '^[0-9]{1,19}-[0-9a-f]{32}\\z' and lpad(f.receipt, 52, '0') < '9223372036854775808') is not true;
     if v_bad is not null then
-        call _queue_fail('PQ005', 'failed', substr(v_bad, 2), 'must be what queue_stream_reserve answered');
+        call _queue_fail('PQ005', 'failed', v_bad, 'must be what queue_stream_reserve answered');
     end if;
     set out_failed = 0;
     open c; begin declare v_over boolean default false; each_c: loop
@@ -8379,8 +8297,14 @@ Where the idea comes from: the staging tables of bulk loaders; writers that stag
 begin
     declare v_now, v_batch, v_part, v_pruned, v_rows bigint;
     declare v_query, v_run text character set utf8mb4 collate /*!80017 utf8mb4_0900_bin *//*M!100600 utf8mb4_nopad_bin */;
-    declare continue handler for not found begin end;
     begin declare v_own boolean; declare v_tries int default 0; again: loop begin
+        declare c cursor for -- nobody can publish them any more
+            select p.part
+            from (
+                select n.part from queue_stage_part n force index (queue_stage_part_run)
+                where n.query = v_query and n.run <> v_run limit 1000000000) j
+                straight_join queue_stage_part p force index (primary) on p.part = j.part
+            order by j.part for update /*!80000 of p */ skip locked;
         declare exit handler for 1213, 1020, 1467 call _queue_retry(v_own, v_tries);
         declare exit handler for sqlexception begin call _queue_undo(v_own); resignal; end;
         call _queue_begin(v_own);
@@ -8391,19 +8315,11 @@ begin
         call _queue_integer(in_options, 'batch', 0, 9223372036854775807, v_batch);
         call _queue_text(in_options, 'run', v_run);
         call _queue_stage_prune(v_now, 1000, v_pruned);
-        parts: loop -- nobody can publish them any more
-            set v_part = null;
-            select p.part into v_part
-            from (
-                select n.part from queue_stage_part n force index (queue_stage_part_run)
-                where n.query = v_query and n.run <> v_run limit 100) j
-                straight_join queue_stage_part p force index (primary) on p.part = j.part
-            limit 1 for update /*!80000 of p */ skip locked;
-            if v_part is null then
-                leave parts;
-            end if;
+        open c; begin declare v_over boolean default false; each_c: loop
+        begin declare continue handler for not found set v_over = true; fetch c into v_part; end;
+        if v_over then leave each_c; end if;
             call _queue_stage_remove(v_part, 9223372036854775807, v_rows);
-        end loop;
+        end loop; end; close c;
         set v_part = uuid_short() & 9223372036854775807;
         insert into queue_stage_part (part, job, query, batch, run, begun_at)
         values (v_part, in_job, v_query, v_batch, v_run, v_now);
@@ -8459,7 +8375,7 @@ begin
         end if;
         set v_messages = 0, v_pushed = 0, v_differing = 0;
         if v_new then
-            call _queue_stage_put(in_parts, v_query, v_batch, in_options, v_messages, v_pushed, v_differing);
+            call _queue_stage_put(in_parts, v_query, v_batch, in_options, v_now, v_messages, v_pushed, v_differing);
         end if;
         call _queue_commit(v_own);
         leave again;
@@ -8479,23 +8395,21 @@ Errors: PQ001 for job.
 Locks: the parts, in their order.'
 begin
     declare v_removed, v_part, v_rows bigint;
-    declare continue handler for not found begin end;
     begin declare v_own boolean; declare v_tries int default 0; again: loop begin
+        declare c cursor for
+            select p.part from queue_stage_part p force index (queue_stage_part_job)
+            where p.job = in_job order by p.part for update;
         declare exit handler for 1213, 1020, 1467 call _queue_retry(v_own, v_tries);
         declare exit handler for sqlexception begin call _queue_undo(v_own); resignal; end;
         call _queue_begin(v_own);
         call _queue_check_name(in_job, 200, 'job');
         set v_removed = 0;
-        parts: loop
-            set v_part = null;
-            select p.part into v_part from queue_stage_part p force index (queue_stage_part_job)
-            where p.job = in_job order by p.part limit 1 for update;
-            if v_part is null then
-                leave parts;
-            end if;
+        open c; begin declare v_over boolean default false; each_c: loop
+        begin declare continue handler for not found set v_over = true; fetch c into v_part; end;
+        if v_over then leave each_c; end if;
             call _queue_stage_remove(v_part, 9223372036854775807, v_rows);
             set v_removed = v_removed + v_rows;
-        end loop;
+        end loop; end; close c;
         call _queue_commit(v_own);
         leave again;
     end; end loop; end;
@@ -8872,6 +8786,9 @@ begin
             call _queue_stream_held(null, in_stream, in_batch, v_list, v_number);
             call _queue_lock(v_list);
             if v_keep then
+                -- a read of the same name was done before
+                delete k from queue_stream_part p straight_join queue_stream_kept k on k.source = p.source
+                where p.stream = in_stream and p.batch = in_batch;
                 insert into queue_stream_kept
                 select p.source, p.part, r.place, in_stream, in_batch, v_now, q.p_kind, q.p_key, q.payload,
                     q.payload_bytes, q.headers, q.priority, q.scheduled_at, q.scheduled_at_initially, q.created_at,
@@ -8885,7 +8802,7 @@ begin
             end if;
             delete k from queue_stream_kept k where k.stream = in_stream and k.batch + 0 < in_batch;
             if json_contains_path(in_options, 'one', '$.parts') then
-                call _queue_stage_put(json_extract(in_options, '$.parts'), in_stream, in_batch, in_options, v_published,
+                call _queue_stage_put(json_extract(in_options, '$.parts'), in_stream, in_batch, in_options, v_now, v_published,
                     v_pushed, v_differing);
             end if;
             if json_contains_path(in_options, 'one', '$.failed') then
@@ -9314,7 +9231,7 @@ begin
         out_backoff_max_seconds = 3600, out_jitter = 0.2;
 end;
 --;
--- calls: _queue_check_name, _queue_check_roles, _queue_lock_kinds
+-- calls: _queue_check_name, _queue_check_roles
 -- changes: queue_kind
 drop procedure if exists _queue_set_state;
 --;
@@ -9330,7 +9247,7 @@ begin
     declare continue handler for not found begin end;
     call _queue_check_name(in_kind, 100, 'kind');
     call _queue_check_roles(json_array(in_kind));
-    call _queue_lock_kinds();
+    insert into queue_kind (p_kind) values ('') on duplicate key update p_kind = ''; -- as queue_define
     if in_state is not null then
         insert into queue_kind (p_kind) values (in_kind) on duplicate key update p_kind = in_kind;
     end if;
@@ -9343,19 +9260,6 @@ begin
             k.draining = in_state is not null and (v_draining or in_state = 'draining')
         where k.p_kind = in_kind;
     end if;
-end;
---;
--- changes: queue_kind
-drop procedure if exists _queue_lock_kinds;
---;
-create procedure _queue_lock_kinds()
-    comment 'Lets one transaction at a time change settings of kinds: two that define at once could close a circle of
-dead letters.
-Locks: a row of queue_kind that is no kind, to the end of the transaction.
-differs: PostgreSQL locks the table, which a procedure can''t.'
-begin
-    -- it stays: where a row that is waited for goes away, InnoDB lets those who wait deadlock
-    insert into queue_kind (p_kind) values ('') on duplicate key update p_kind = '';
 end;
 --;
 -- changes: queue_use
@@ -9486,7 +9390,7 @@ end;
 --;
 -- calls: _queue_check_dead_letter_kind, _queue_check_name, _queue_check_options, _queue_check_roles,
 --     _queue_check_shape, _queue_define_filter, _queue_define_limits, _queue_expire, _queue_fail, _queue_integer,
---     _queue_lock_kinds, _queue_number, _queue_text, queue_now
+--     _queue_number, _queue_text, queue_now
 -- changes: queue_kind, queue_log_epoch, queue_use
 drop procedure if exists queue_define;
 --;
@@ -9552,42 +9456,42 @@ begin
         call _queue_check_options(in_options, concat('timeout_seconds,max_attempts,backoff_seconds,backoff_factor,',
             'backoff_max_seconds,jitter,dead_letter_kind,dedup_seconds,history_seconds,payload_shape,expires_seconds,',
             'max_reserved,rate_per_second,filter_index,log_seconds,roles'), 'options');
-        call _queue_lock_kinds();
+        -- two that define at once could close a circle of dead letters. The row, which is no kind, stays: where one
+        -- that is waited for goes away, InnoDB lets those who wait deadlock
+        insert into queue_kind (p_kind) values ('') on duplicate key update p_kind = '';
         call queue_now(v_now);
-        if in_options is not null then
-            call _queue_number(in_options, 'timeout_seconds', 0.001, 31536000, v_timeout);
-            call _queue_integer(in_options, 'max_attempts', 1, 1000000000, v_max_attempts);
-            call _queue_number(in_options, 'dedup_seconds', 0, 315360000, v_dedup);
-            call _queue_number(in_options, 'history_seconds', 0, 315360000, v_history);
-            call _queue_number(in_options, 'backoff_seconds', 0, 31536000, v_backoff);
-            call _queue_number(in_options, 'backoff_factor', 1, 100, v_factor);
-            call _queue_number(in_options, 'backoff_max_seconds', 0, 31536000, v_longest);
-            call _queue_number(in_options, 'jitter', 0, 1, v_jitter);
-            call _queue_number(in_options, 'expires_seconds', 1, 315360000, v_expires);
-            call _queue_number(in_options, 'log_seconds', 0, 315360000, v_log);
-            call _queue_check_shape(json_extract(in_options, '$.payload_shape'), v_shape);
-            set v_roles = json_extract(in_options, '$.roles');
-            if json_type(v_roles) <> 'NULL' then
-                begin
-                    declare exit handler for 1142, 1143
-                        call _queue_fail('PQ002', 'roles', v_roles,
-                            'needs that the owner of the queue may read mysql.user');
-                    if json_type(v_roles) <> 'ARRAY' or json_length(v_roles) not between 1 and 32 or exists (
-                        select 1 from json_table(v_roles, '$[*]' columns (name json path '$')) n
-                        where json_type(n.name) <> 'STRING' or char_length(json_unquote(n.name)) not between 1 and 80)
-                            then
-                        call _queue_fail('PQ002', 'roles', v_roles, 'must be an array of 1 to 32 names of accounts');
-                    elseif exists (select 1 from mysql.user u where u.user = '') then
-                        call _queue_fail('PQ002', 'roles', v_roles,
-                            'refused while the server has an account without a name');
-                    end if;
-                end;
-            end if;
-            call _queue_text(in_options, 'dead_letter_kind', v_dead_letter_kind);
-            if json_contains_path(in_options, 'one', '$.dead_letter_kind') then
-                call _queue_check_dead_letter_kind(in_kind, v_dead_letter_kind);
-                call _queue_check_roles(json_array(v_dead_letter_kind));
-            end if;
+        call _queue_number(in_options, 'timeout_seconds', 0.001, 31536000, v_timeout);
+        call _queue_integer(in_options, 'max_attempts', 1, 1000000000, v_max_attempts);
+        call _queue_number(in_options, 'dedup_seconds', 0, 315360000, v_dedup);
+        call _queue_number(in_options, 'history_seconds', 0, 315360000, v_history);
+        call _queue_number(in_options, 'backoff_seconds', 0, 31536000, v_backoff);
+        call _queue_number(in_options, 'backoff_factor', 1, 100, v_factor);
+        call _queue_number(in_options, 'backoff_max_seconds', 0, 31536000, v_longest);
+        call _queue_number(in_options, 'jitter', 0, 1, v_jitter);
+        call _queue_number(in_options, 'expires_seconds', 1, 315360000, v_expires);
+        call _queue_number(in_options, 'log_seconds', 0, 315360000, v_log);
+        call _queue_check_shape(json_extract(in_options, '$.payload_shape'), v_shape);
+        set v_roles = json_extract(in_options, '$.roles');
+        if json_type(v_roles) <> 'NULL' then
+            begin
+                declare exit handler for 1142, 1143
+                    call _queue_fail('PQ002', 'roles', v_roles,
+                        'needs that the owner of the queue may read mysql.user');
+                if json_type(v_roles) <> 'ARRAY' or json_length(v_roles) not between 1 and 32 or exists (
+                    select 1 from json_table(v_roles, '$[*]' columns (name json path '$')) n
+                    where json_type(n.name) <> 'STRING' or char_length(json_unquote(n.name)) not between 1 and 80)
+                        then
+                    call _queue_fail('PQ002', 'roles', v_roles, 'must be an array of 1 to 32 names of accounts');
+                elseif exists (select 1 from mysql.user u where u.user = '') then
+                    call _queue_fail('PQ002', 'roles', v_roles,
+                        'refused while the server has an account without a name');
+                end if;
+            end;
+        end if;
+        call _queue_text(in_options, 'dead_letter_kind', v_dead_letter_kind);
+        if json_contains_path(in_options, 'one', '$.dead_letter_kind') then
+            call _queue_check_dead_letter_kind(in_kind, v_dead_letter_kind);
+            call _queue_check_roles(json_array(v_dead_letter_kind));
         end if;
         insert into queue_kind (p_kind) values (in_kind) on duplicate key update p_kind = in_kind;
         select k.roles into v_before from queue_kind k where k.p_kind = in_kind;
@@ -9626,7 +9530,7 @@ begin
             insert into queue_use (id, p_kind, used_at) values (uuid_short(), in_kind, v_now);
             call _queue_expire(v_now, 1000, v_gone);
         end if;
-        call _queue_define_limits(in_kind, in_options);
+        call _queue_define_limits(in_kind, in_options, v_now);
         call _queue_define_filter(in_kind, in_options);
         select k.* from queue_kind k where k.p_kind = in_kind;
         call _queue_commit(v_own);
@@ -9634,8 +9538,7 @@ begin
     end; end loop; end;
 end;
 --;
--- calls: _queue_check_dead_letter_kind, _queue_check_name, _queue_check_roles, _queue_end, _queue_fail,
---     _queue_lock_kinds, queue_now
+-- calls: _queue_check_dead_letter_kind, _queue_check_name, _queue_check_roles, _queue_end, _queue_fail, queue_now
 -- changes: queue_bucket, queue_kind, queue_slot, queue_subscription, queue_use
 drop procedure if exists queue_drop;
 --;
@@ -9662,7 +9565,7 @@ begin
         call queue_now(v_now);
         call _queue_check_name(in_kind, 100, 'kind');
         call _queue_check_roles(json_array(in_kind));
-        call _queue_lock_kinds();
+        insert into queue_kind (p_kind) values ('') on duplicate key update p_kind = ''; -- as queue_define
         open c; begin declare v_over boolean default false; each_c: loop
         begin declare continue handler for not found set v_over = true; fetch c into v_entry; end;
         if v_over then leave each_c; end if;

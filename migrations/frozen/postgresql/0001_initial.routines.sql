@@ -545,10 +545,8 @@ begin
     perform _queue_check_name(in_kind, 100, 'kind');
     perform _queue_check_roles(array[in_kind]);
     perform _queue_check_count(v_most::bigint, 'max_messages', 10000::bigint);
-    if in_options is not null then
-        perform _queue_check_options(in_options, '{where}'::text[], 'options');
-        v_where := _queue_where(in_options);
-    end if;
+    perform _queue_check_options(in_options, '{where}'::text[], 'options');
+    v_where := _queue_where(in_options);
     return query
         select q.p_kind, q.p_key, q.payload, q.payload_bytes, q.headers, q.priority, q.scheduled_at,
             q.scheduled_at_initially, q.created_at, q.reserved_at, q.attempts, q.reserved_by,
@@ -2732,13 +2730,13 @@ differs: only here. MariaDB and MySQL have no LISTEN; queue_wait looks.$$;
 -- calls: _queue_boolean, _queue_check_options, _queue_check_payload, _queue_number, _queue_text
 create or replace function _queue_check_nack(in_options jsonb) returns void language plpgsql as $$
 begin
-    perform _queue_check_options(in_options, '{delay_seconds, error, payload, final, count}'::text[], 'options');
-    perform _queue_number(in_options, 'delay_seconds', 0::numeric, 31536000::numeric);
-    perform _queue_text(in_options, 'error');
-    perform _queue_boolean(in_options, 'final');
-    perform _queue_boolean(in_options, 'count');
-    if in_options ? 'payload' then
-        perform _queue_check_payload(in_options -> 'payload', 'payload');
+    if in_options is not null then
+        perform _queue_check_options(in_options, '{delay_seconds, error, payload, final, count}'::text[], 'options');
+        perform _queue_number(in_options, 'delay_seconds', 0::numeric, 31536000::numeric);
+        perform _queue_text(in_options, 'error');
+        perform _queue_boolean(in_options, 'final');
+        perform _queue_boolean(in_options, 'count');
+        perform _queue_check_payload(in_options -> 'payload', 'payload') where in_options ? 'payload';
     end if;
 end $$;
 --;
@@ -2758,12 +2756,9 @@ begin
     perform _queue_check_options(in_options, '{payload, headers, key, delay_seconds, priority, on_duplicate}'::text[],
         in_place || 'options');
     perform _queue_push_options(in_options - '{payload, key}'::text[], in_now);
-    if in_options ? 'payload' then
-        perform _queue_check_payload(in_options -> 'payload', in_place || 'payload');
-    end if;
-    if _queue_text(in_options, 'key') is not null then
-        perform _queue_check_name(in_options ->> 'key', 200, in_place || 'key');
-    end if;
+    perform _queue_check_payload(in_options -> 'payload', in_place || 'payload') where in_options ? 'payload';
+    perform _queue_check_name(in_options ->> 'key', 200, in_place || 'key')
+        where _queue_text(in_options, 'key') is not null;
 end $$;
 --;
 comment on function _queue_check_move(text, jsonb, bigint, text) is
@@ -2973,13 +2968,10 @@ begin
     insert into queue_count (p_kind, nacked, reserved)
         values (v_row.p_kind, 1, (v_row.reserved_at is not null)::integer);
     if in_options ? 'payload' then
-        if v_kind.payload_shape is not null then
-            perform _queue_check_fit(v_kind.payload_shape, in_options -> 'payload', 'payload');
-        end if;
+        perform _queue_check_fit(v_kind.payload_shape, in_options -> 'payload', 'payload')
+            where v_kind.payload_shape is not null;
         update delayed_queue q set payload = in_options -> 'payload', payload_bytes = null where q.entry = in_entry;
-        if v_kind.filter_index then
-            perform _queue_index(array[in_entry]);
-        end if;
+        perform _queue_index(array[in_entry]) where v_kind.filter_index;
     end if;
     if coalesce((in_options ->> 'final')::boolean, false)
         or v_counts and v_row.attempts >= coalesce(v_row.max_attempts, v_kind.max_attempts, 2147483647) then
@@ -3139,9 +3131,7 @@ begin
         end if;
     end loop;
     perform _queue_join_line(v_created, v_orders) where v_created is not null;
-    if v_members is not null then
-        perform _queue_members_end(v_members, 'acked', in_options[1] -> 'result', in_now);
-    end if;
+    perform _queue_members_end(v_members, 'acked', in_options[1] -> 'result', in_now) where v_members is not null;
     perform _queue_permits_settle(v_settle, v_names, true, in_now)
         where v_names is not null or v_members is not null or 'duplicate' = any (v_outcomes);
     return v_outcomes;
@@ -3192,15 +3182,11 @@ differs: on MariaDB and MySQL the whole call is made again.$$;
 create or replace function _queue_check_ack(in_options jsonb) returns void language plpgsql as $$
 begin
     perform _queue_check_options(in_options, '{result, to, payload}'::text[], 'options');
-    if in_options ? 'result' then
-        perform _queue_check_payload(in_options -> 'result', 'result');
-        if jsonb_path_exists(in_options -> 'result', '$.**{28}') then
-            perform _queue_fail('PQ003', 'result', (in_options -> 'result')::text, 'must be at most 28 levels deep');
-        end if;
+    perform _queue_check_payload(in_options -> 'result', 'result');
+    if jsonb_path_exists(in_options -> 'result', '$.**{28}') then
+        perform _queue_fail('PQ003', 'result', (in_options -> 'result')::text, 'must be at most 28 levels deep');
     end if;
-    if in_options ? 'payload' then
-        perform _queue_check_payload(in_options -> 'payload', 'payload');
-    end if;
+    perform _queue_check_payload(in_options -> 'payload', 'payload') where in_options ? 'payload';
     if _queue_text(in_options, 'to') is not null then
         perform _queue_check_name(in_options ->> 'to', 95, 'to');
         perform _queue_check_roles(array[in_options ->> 'to']);
@@ -3626,9 +3612,7 @@ declare
 begin
     perform _queue_check_name(in_kind, 100, 'kind');
     perform _queue_check_roles(array[in_kind]);
-    if in_max_messages is not null then
-        perform _queue_check_count(in_max_messages, 'max_messages', 9223372036854775807);
-    end if;
+    perform _queue_check_count(coalesce(in_max_messages, 1), 'max_messages', 9223372036854775807);
     v_gone := _queue_end(array(
         select p.entry from delayed_queue p
         where p.p_kind = in_kind and (p.reserved_at is null or p.scheduled_at <= v_now)
@@ -3666,9 +3650,7 @@ declare
 begin
     perform _queue_check_name(in_kind, 100, 'kind');
     perform _queue_check_roles(array[in_kind]);
-    if in_max_messages is not null then
-        perform _queue_check_count(in_max_messages, 'max_messages', 9223372036854775807);
-    end if;
+    perform _queue_check_count(v_look, 'max_messages', 9223372036854775807);
     for v_try in 1 .. 2147483647 loop
         begin
             went := 0;
@@ -3733,9 +3715,7 @@ begin
                     went := went + 1;
                 end if;
             end loop;
-            if v_orders is not null then
-                perform _queue_join_line(v_entries, v_orders);
-            end if;
+            perform _queue_join_line(v_entries, v_orders) where v_orders is not null;
             perform _queue_permits_settle(null::bigint[], v_names, true, v_now) where v_names is not null;
             exit;
         exception when sqlstate 'PQ00A' or deadlock_detected then -- all that it did and locked is undone: again
@@ -4245,9 +4225,7 @@ declare
                 where h.name = s.name and (h.until < 0 or h.until > in_now))
         order by s.name limit 1000);
 begin
-    if v_names <> '{}' then
-        perform _queue_permits_settle(null::bigint[], v_names, false, in_now);
-    end if;
+    perform _queue_permits_settle(null::bigint[], v_names, false, in_now) where v_names <> '{}';
 end $$;
 --;
 comment on function _queue_permits_sweep(bigint) is
@@ -4680,9 +4658,7 @@ begin
         insert into queue_semaphore_wait (entry, name, p_kind) values (v_row.entry, v_lacks, in_kind.p_kind)
         on conflict on constraint queue_semaphore_wait_pkey do update set name = excluded.name;
     end loop;
-    if v_left <> '{}' then
-        perform _queue_permits_settle(v_left, v_names, false, in_now);
-    end if;
+    perform _queue_permits_settle(v_left, v_names, false, in_now) where v_left <> '{}';
 end $$;
 --;
 comment on function _queue_permits_take(tid[], queue_kind, bigint, boolean, bigint) is
@@ -4733,14 +4709,10 @@ begin
         insert into queue_semaphore_permit (entry, name, until) select v_row.entry, n.name, v_until
             from unnest(v_row.missing) n (name);
         v_places := v_places || v_row.place;
-        if in_seconds = 0 then
-            perform _queue_wake(v_row.p_kind, null);
-        end if;
+        perform _queue_wake(v_row.p_kind, null) where in_seconds = 0;
     end loop;
-    if in_seconds = 0 then
-        perform _queue_permits_settle(array(select in_entries[p.place] from unnest(v_places) p (place)), null::text[],
-            true, in_now);
-    end if;
+    perform _queue_permits_settle(array(select in_entries[p.place] from unnest(v_places) p (place)), null::text[],
+        true, in_now) where in_seconds = 0;
     return v_places;
 end $$;
 --;
@@ -4909,40 +4881,7 @@ Result: the settings that it has.
 Errors: PQ002.
 Locks: the rows of the limits that change: it waits for reserves of the kind that are under way.$$;
 --;
--- changes: delayed_queue
-create or replace function _queue_slots_free(in_kind text, in_slots integer[], in_now bigint, out slots integer[],
-    out numbers bigint[]) language plpgsql as $$
-declare
-    v_expired bigint[];
-begin
-    for i in 1 .. 2 loop
-        select coalesce(array_agg(s.slot), '{}'), coalesce(array_agg(coalesce(c.number, 0)), '{}'),
-            array_agg(q.entry) filter (where q.reserved_by is not null)
-        into slots, numbers, v_expired
-        from unnest(in_slots) s (slot)
-        left join lateral (
-            select n.number, n.entry, n.secret from queue_claim n where n.p_kind = in_kind and n.slot = s.slot
-            order by n.p_kind desc, n.slot desc, n.number desc limit 1) c on true
-        left join delayed_queue q on q.entry between c.entry and c.entry and q.secret = c.secret
-        where q.entry is null or q.scheduled_at <= in_now and (i = 1 or q.reserved_by is null);
-        exit when v_expired is null;
-        update delayed_queue q set reserved_by = null
-        where q.entry = any (array(
-            select e.entry from delayed_queue e where e.entry = any (v_expired) and e.scheduled_at <= in_now
-            order by e.entry + 0 for update skip locked));
-    end loop;
-end $$;
---;
-comment on function _queue_slots_free(text, integer[], bigint) is
-$$Which of some slots are free: nothing was claimed there, or what was isn't held any more. A hold that has expired
-gives up its slot here for good: without reserved_by it can't be extended any more, though an ack of it still counts.
-in_kind: the kind. in_slots: the slots, locked. in_now: the time of the call.
-Result: slots, and for each the number of its last claim, 0 where there is none.
-Locks: messages whose hold has expired, in the order of their entries; one that somebody else has locked keeps its
-slot.$$;
---;
--- calls: _queue_slots_free
--- changes: queue_claim, queue_slot
+-- changes: delayed_queue, queue_claim, queue_slot
 create or replace function _queue_slots(in_kind text, in_most integer, in_first integer, in_max integer, in_now bigint,
     out slots integer[], out numbers bigint[]) language plpgsql as $$
 declare
@@ -4992,7 +4931,22 @@ begin
                         order by c.p_kind desc, c.slot desc, c.number desc limit 1) n, delayed_queue q
                     where q.entry between n.entry and n.entry and q.secret = n.secret and q.scheduled_at > in_now)
             order by s.p_kind, s.slot limit v_want - cardinality(slots) for update of s skip locked);
-        v_free := _queue_slots_free(in_kind, v_locked, in_now); -- as it is now that they are locked
+        for i in 1 .. 2 loop -- as it is now that they are locked
+            select coalesce(array_agg(s.slot), '{}') as slots, coalesce(array_agg(coalesce(c.number, 0)), '{}')
+                as numbers, array_agg(q.entry) filter (where q.reserved_by is not null) as expired
+            into v_free
+            from unnest(v_locked) s (slot)
+            left join lateral (
+                select n.number, n.entry, n.secret from queue_claim n where n.p_kind = in_kind and n.slot = s.slot
+                order by n.p_kind desc, n.slot desc, n.number desc limit 1) c on true
+            left join delayed_queue q on q.entry between c.entry and c.entry and q.secret = c.secret
+            where q.entry is null or q.scheduled_at <= in_now and (i = 1 or q.reserved_by is null);
+            exit when v_free.expired is null;
+            update delayed_queue q set reserved_by = null -- so that it can't be extended any more
+            where q.entry = any (array(
+                select e.entry from delayed_queue e where e.entry = any (v_free.expired) and e.scheduled_at <= in_now
+                order by e.entry + 0 for update skip locked));
+        end loop;
         slots := slots || v_free.slots;
         numbers := numbers || v_free.numbers;
         exit when cardinality(slots) = v_want;
@@ -5021,14 +4975,16 @@ begin
 end $$;
 --;
 comment on function _queue_slots(text, integer, integer, integer, bigint) is
-$$Free slots of a kind with max_reserved, locked until the transaction ends.
+$$Free slots of a kind with max_reserved, locked until the transaction ends: nothing is there, or what is isn't held any
+more. A hold that has expired gives up its slot here for good: without reserved_by it can't be extended any more, though
+an ack of it still counts.
 in_kind: the kind. in_most: its max_reserved. in_first: the slot to try first, 0: any. in_max: how many. in_now: the
 time of the call.
-Result: slots, as many as there are, and for each the number of its last claim.
+Result: slots, as many as there are, and for each the number of its last claim, 0 where there is none.
 While more slots are taken than in_most, because it was lowered, all free ones are locked and counted, so that nobody
 gets one before fewer are taken; those above it that are free are removed, unless it is about to change.
-Locks: the slots; what others have locked counts as taken. As _queue_slots_free. While more are taken, the settings of
-the kind, shared.$$;
+Locks: the slots, then messages whose hold has expired, in the order of their entries; what others have locked counts as
+taken. While more are taken, the settings of the kind, shared.$$;
 --;
 -- changes: queue_bucket
 create or replace function _queue_lease_tokens(in_kind text, in_rate numeric, in_need integer, in_more integer,
@@ -5436,14 +5392,10 @@ declare
     v_dead bigint[];
 begin
     perform _queue_check_name(in_group, 100, 'group');
-    if in_then_kind is not null then
-        perform _queue_check_name(in_then_kind, 95, 'then_kind');
-    end if;
-    if in_then_payload is not null then
-        perform _queue_check_payload(in_then_payload, 'then_payload');
-        if jsonb_typeof(in_then_payload) <> 'object' then
-            perform _queue_fail('PQ003', 'then_payload', in_then_payload::text, 'must be a JSON object');
-        end if;
+    perform _queue_check_name(in_then_kind, 95, 'then_kind') where in_then_kind is not null;
+    perform _queue_check_payload(in_then_payload, 'then_payload');
+    if jsonb_typeof(in_then_payload) <> 'object' then
+        perform _queue_fail('PQ003', 'then_payload', in_then_payload::text, 'must be a JSON object');
     end if;
     perform _queue_check_options(in_options,
         '{close, members, on_dead, fail_kind, key, priority, delay_seconds, keep_seconds}'::text[], 'options');
@@ -5452,12 +5404,9 @@ begin
     if _queue_text(in_options, 'on_dead') not in ('wait', 'report', 'fail') then
         perform _queue_fail('PQ002', 'on_dead', in_options ->> 'on_dead', 'must be wait, report or fail');
     end if;
-    if _queue_text(in_options, 'fail_kind') is not null then
-        perform _queue_check_name(in_options ->> 'fail_kind', 95, 'fail_kind');
-    end if;
-    if _queue_text(in_options, 'key') is not null then
-        perform _queue_check_name(in_options ->> 'key', 200, 'key');
-    end if;
+    perform _queue_check_name(in_options ->> 'fail_kind', 95, 'fail_kind')
+        where _queue_text(in_options, 'fail_kind') is not null;
+    perform _queue_check_name(in_options ->> 'key', 200, 'key') where _queue_text(in_options, 'key') is not null;
     perform _queue_check_roles(array[in_then_kind, in_options ->> 'fail_kind']);
     perform _queue_integer(in_options, 'priority', (-32768)::bigint, 32767::bigint);
     perform _queue_number(in_options, 'delay_seconds', 0::numeric, 31536000::numeric);
@@ -5700,9 +5649,7 @@ begin
             and (k.payload_shape is not null or k.draining or k.filter_index or k.log_seconds > 0
             or k.roles is not null) order by k.p_kind
     loop
-        if v_kind.roles is not null then
-            perform _queue_check_roles(array[v_kind.p_kind]);
-        end if;
+        perform _queue_check_roles(array[v_kind.p_kind]) where v_kind.roles is not null;
         if v_kind.draining then
             perform _queue_fail('PQ004', 'topic', in_topic,
                 format('refused, "%s" takes in nothing while it is drained', left(v_kind.p_kind, 40)));
@@ -5728,9 +5675,7 @@ begin
         returning q.entry)
     select coalesce(array_agg(i.entry), '{}') into v_made from i;
     perform _queue_take_back(v_made, v_now);
-    if v_made <> '{}' then
-        perform _queue_wake(t.p_kind, v_key) from unnest(v_kinds) t (p_kind);
-    end if;
+    perform _queue_wake(t.p_kind, v_key) from unnest(v_kinds) t (p_kind) where v_made <> '{}';
     if v_options.on_duplicate <> 'ignore' then
         v_row.p_key := v_key;
         v_row.payload := in_payload;
@@ -6029,32 +5974,6 @@ $$When a rule is due next.
 in_rule: the rule. in_after: after when, in microseconds since 1970-01-01 UTC.
 Result: such microseconds; NULL: never again.$$;
 --;
--- calls: _queue_next_tick
-create or replace function _queue_last_tick(in_rule queue_recurring,
-    in_now bigint) returns bigint language plpgsql as $$
-declare
-    v_end constant bigint := least(in_now, in_rule.until_at);
-    v_last bigint := in_rule.next_at;
-    v_next bigint;
-    v_seconds bigint;
-begin
-    -- from as late as there is one, so that what was missed for months isn't gone through one by one
-    foreach v_seconds in array '{60, 600, 3600, 21600, 86400, 604800, 2764800, 31622400}'::bigint[] loop
-        v_next := _queue_next_tick(in_rule, greatest(v_end - v_seconds * 1000000, in_rule.next_at - 1));
-        exit when v_next <= v_end;
-    end loop;
-    while v_next <= v_end loop
-        v_last := v_next;
-        v_next := _queue_next_tick(in_rule, v_last);
-    end loop;
-    return v_last;
-end $$;
---;
-comment on function _queue_last_tick(queue_recurring, bigint) is
-$$When a rule was due last.
-in_rule: the rule, which is due. in_now: the time of the call.
-Result: microseconds since 1970-01-01 UTC, at the earliest next_at.$$;
---;
 -- calls: _queue_boolean, _queue_check_fit, _queue_check_name, _queue_check_options, _queue_check_payload,
 --     _queue_check_roles, _queue_fail, _queue_instant, _queue_next_tick, _queue_push_options, _queue_rule,
 --     _queue_text, queue_now
@@ -6067,7 +5986,6 @@ declare
     v_now constant bigint := queue_now();
     v_rules constant text[] := '{every_seconds, daily_at, cron, time_zone, catch_up, until, paused}';
     v_pushes constant text[] := '{delay_seconds, priority, headers, max_attempts}';
-    v_shape jsonb;
     v_new queue_recurring;
     v_old queue_recurring;
 begin
@@ -6078,10 +5996,8 @@ begin
     in_payload := coalesce(in_payload, 'null');
     perform _queue_check_payload(in_payload, 'payload');
     perform _queue_check_options(in_options, v_rules || v_pushes, 'options');
-    select k.payload_shape into v_shape from queue_kind k where k.p_kind = in_kind;
-    if v_shape is not null then
-        perform _queue_check_fit(v_shape, in_payload, 'payload');
-    end if;
+    perform _queue_check_fit(k.payload_shape, in_payload, 'payload') from queue_kind k
+        where k.p_kind = in_kind and k.payload_shape is not null;
     v_new := _queue_rule(in_options);
     v_new.push_options := in_options - v_rules;
     perform _queue_push_options(v_new.push_options, v_now);
@@ -6168,7 +6084,7 @@ Result: changed: false where there was none of that name.
 Errors: PQ007 for a kind that is for others, PQ001 for name.
 Locks: the schedule.$$;
 --;
--- calls: _queue_last_tick, _queue_next_tick, _queue_put, queue_now, queue_timestamp
+-- calls: _queue_next_tick, _queue_put, queue_now, queue_timestamp
 -- changes: queue_recurring
 create or replace function queue_tick(out ticked bigint)
     language plpgsql
@@ -6178,7 +6094,8 @@ declare
     v_now constant bigint := queue_now();
     v_left integer := 1000;
     v_rule queue_recurring;
-    v_at bigint;
+    v_at bigint; v_next bigint; v_end bigint;
+    v_seconds bigint;
     v_row delayed_queue;
 begin
     ticked := 0;
@@ -6191,7 +6108,19 @@ begin
         select d.* from d order by d.p_kind, d.name
     loop
         exit when v_left <= 0;
-        v_at := case when v_rule.catch_up = 'all' then v_rule.next_at else _queue_last_tick(v_rule, v_now) end;
+        v_at := v_rule.next_at;
+        if v_rule.catch_up <> 'all' then
+            v_end := least(v_now, v_rule.until_at);
+            -- from as late as there is one, so that what was missed for months isn't gone through one by one
+            foreach v_seconds in array '{60, 600, 3600, 21600, 86400, 604800, 2764800, 31622400}'::bigint[] loop
+                v_next := _queue_next_tick(v_rule, greatest(v_end - v_seconds * 1000000, v_at - 1));
+                exit when v_next <= v_end;
+            end loop;
+            while v_next <= v_end loop
+                v_at := v_next;
+                v_next := _queue_next_tick(v_rule, v_at);
+            end loop;
+        end if;
         if v_rule.catch_up = 'skip' and v_at < v_now - 60000000 then
             v_at := _queue_next_tick(v_rule, v_at);
         end if;
@@ -6810,9 +6739,7 @@ begin
             array_agg(m.entry order by m.rank, m.place, m.entry) filter (where m.fits and m.p_kind = in_kind),
             array_agg(m.entry) filter (where m.p_kind is null)
         into v_rows, v_place, v_entry, v_found, v_gone from m;
-        if v_gone is not null then
-            perform _queue_forget_terms(v_gone);
-        end if;
+        perform _queue_forget_terms(v_gone) where v_gone is not null;
         v_tids := v_tids || array( -- the kind isn't asked for again, or it might be read as a whole
             select q.ctid from unnest(v_found) with ordinality c (entry, n)
                 join delayed_queue q on q.entry between c.entry and c.entry
@@ -7795,9 +7722,7 @@ begin
             and q.reserved_by is not null
         returning q.p_kind)
     select count(*), array_agg(distinct u.p_kind) into extended, v_kinds from u;
-    if in_seconds = 0 then
-        perform _queue_wake(k.name, null) from unnest(v_kinds) k (name);
-    end if;
+    perform _queue_wake(k.name, null) from unnest(v_kinds) k (name) where in_seconds = 0;
     if extended < cardinality(v_held.entries) then
         extended := extended + cardinality(_queue_extend_with_permits(v_held.entries, v_held.secrets, in_seconds,
             v_now));
@@ -7861,6 +7786,8 @@ begin
     v_held := _queue_stream_held(null, in_stream, in_batch);
     perform q.entry from delayed_queue q where q.entry = any (v_held.entries) order by q.entry + 0 for update;
     if _queue_boolean(in_options, 'keep') then
+        delete from queue_stream_kept k using queue_stream_part p -- a read of the same name was done before
+        where p.stream = in_stream and p.batch = in_batch and k.source = p.source;
         insert into queue_stream_kept
         select p.source, p.part, e.place, in_stream, in_batch, v_now, q.p_kind, q.p_key, q.payload, q.payload_bytes,
             q.headers, q.priority, q.scheduled_at, q.scheduled_at_initially, q.created_at, q.reserved_at, q.attempts,
@@ -8497,9 +8424,7 @@ begin
             where k.roles is null or k.roles = v_roles;
     end if;
     v_kind := _queue_define_limits(v_kind, in_options, v_now);
-    if in_options ? 'filter_index' then
-        perform _queue_define_filter(in_kind, v_kind.filter_index);
-    end if;
+    perform _queue_define_filter(in_kind, v_kind.filter_index) where in_options ? 'filter_index';
     if v_kind.expires_seconds is not null then
         insert into queue_use (p_kind, used_at) values (in_kind, v_now);
         perform _queue_expire(v_now, 1000::bigint);
@@ -8587,9 +8512,7 @@ begin
     delete from queue_slot s where s.p_kind = in_kind;
     delete from queue_claim c where c.p_kind = in_kind;
     delete from queue_bucket b where b.p_kind = in_kind;
-    if v_kind.dead_letter_kind is not null then
-        perform _queue_check_dead_letter_kind(in_kind, null);
-    end if;
+    perform _queue_check_dead_letter_kind(in_kind, null) where v_kind.dead_letter_kind is not null;
     perform _queue_permits_settle(v_gone.guarded, null::text[], true, v_now) where v_gone.guarded is not null;
     return next v_kind;
 end $$;
@@ -8777,9 +8700,7 @@ declare
     v_since constant bigint := nullif(current_setting(v_name, true), '')::bigint;
 begin
     perform _queue_groups_due(in_now);
-    if in_kind.filter_index then
-        perform _queue_prune_terms(10 * in_max);
-    end if;
+    perform _queue_prune_terms(10 * in_max) where in_kind.filter_index;
     -- Whatever ended the session that a client had before may have ended those of workers that live. They have the
     -- timeout of their heartbeat to come back, so a session that is new here doesn't reap.
     if v_since <= in_now then
@@ -9256,7 +9177,6 @@ revoke all on function
     _queue_is_receipt(text),
     _queue_key(bigint),
     _queue_check_inbox_row(queue_inbox, bigint),
-    _queue_last_tick(queue_recurring, bigint),
     _queue_lease_tokens(text, numeric, integer, integer, bigint, bigint),
     _queue_limited_until(queue_kind, bigint),
     _queue_line(text, text[], text[], boolean, boolean),
@@ -9322,7 +9242,6 @@ revoke all on function
     _queue_permits_take(tid[], queue_kind, bigint, boolean, bigint),
     _queue_permits_wake(text, bigint, bigint),
     _queue_slots(text, integer, integer, integer, bigint),
-    _queue_slots_free(text, integer[], bigint),
     _queue_stage_prune(bigint, bigint),
     _queue_stage_put(jsonb, text, bigint, jsonb, bigint),
     _queue_stage_remove(bigint, bigint),
