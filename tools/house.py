@@ -89,10 +89,10 @@ def measures() -> dict[str, tuple[int, int]]:
     return {
         "routines on PostgreSQL": (len(files(postgresql, "routine")), 199),
         "routines on MariaDB and MySQL": (len(files(mysql, "routine")), 204),
-        "lines of routines' code": (_lines([*files(postgresql, "routine"), *files(mysql, "routine")]), 13983),
+        "lines of routines' code": (_lines([*files(postgresql, "routine"), *files(mysql, "routine")]), 14004),
         f"lines over {WIDTH} wide": (sum(map(_wide, LIVE.rglob("*.sql"))), 0),
         "routines without a twin": (len(names[0] ^ names[1]), 57),
-        "lines frozen": (_lines(frozen), 16923),
+        "lines frozen": (_lines(frozen), 16944),
     }
 
 

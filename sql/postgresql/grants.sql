@@ -141,7 +141,7 @@ revoke all on function
     _queue_receipt(text),
     _queue_receipts(jsonb),
     _queue_keep_cursor(text, text, queue_cursor, text, bigint, bigint, integer, tid[], bigint),
-    _queue_deliver(queue_kind, integer, bigint, bigint, jsonb),
+    _queue_deliver(queue_kind, integer, bigint, bigint, text, bytea, jsonb),
     _queue_rule(jsonb),
     _queue_scan(text, bigint, integer, integer, queue_cursor, text, bigint),
     _queue_semaphores(jsonb),

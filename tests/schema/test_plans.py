@@ -148,6 +148,13 @@ insert into queue_claim (p_kind, slot, number, entry, secret)
 select 'limited', 1 + i %% 1000, 1 + i / 1000, 1000000000 + i, '' from generate_series(1, 10000) i
 """
 
+SHAPED = """
+select queue_define('shaped', '{"payload_shape": {"n": "number"}, "history_seconds": 60}');
+insert into delayed_queue (p_kind, p_key, payload, scheduled_at, scheduled_at_initially, created_at, ready_at)
+select 'shaped', 'shaped' || i, jsonb_build_object('n', i), n.now - i, n.now, n.now, n.now - i
+from (select queue_now() as now) n cross join lateral generate_series(1, %(size)s / 10) i
+"""
+
 STAGED = """
 insert into queue_stage_part (job, query, batch, run, begun_at)
 select 'wide', 'q', 1000000, 'r', queue_now() from generate_series(1, %(size)s);
@@ -184,7 +191,7 @@ def originals(databases_postgresql: Databases) -> Iterator[Callable[[int], str]]
                 conn.execute("alter table delayed_queue set (autovacuum_enabled = off)")
                 conn.execute(FILL, {"size": size, "held": HELD})
                 conn.execute(DEAD)
-                for text in (PAST, LOGGED, ORDERED, FILTERED, SEMAPHORED, LIMITED, STAGED):
+                for text in (PAST, LOGGED, ORDERED, FILTERED, SEMAPHORED, LIMITED, SHAPED, STAGED):
                     psycopg.ClientCursor(conn).execute(text, {"size": size})
             return url.rpartition("/")[2]
 
@@ -475,6 +482,8 @@ CALLS: dict[str, Callable[[Plans], list[Node]]] = {
     "queue_reserve limited": query("select * from queue_reserve('limited', 'w')"),
     "queue_reserve limited many": query("select * from queue_reserve('limited', 'w', 2)"),
     "queue_pop limited": query("select * from queue_pop('limited')"),
+    "queue_reserve shaped": query("select * from queue_reserve('shaped', 'w', %s)", BATCH),
+    "queue_pop shaped": query("select * from queue_pop('shaped', %s)", BATCH),
     "queue_drop": query("select * from queue_drop('nobody')"),
     "queue_subscribe": query("select * from queue_subscribe('7.order.*', 'copies7')"),
     "queue_unsubscribe": query("select * from queue_unsubscribe('8.order.*', 'copies8')"),
@@ -558,6 +567,7 @@ ALIKE = {
 PASSING = {
     "queue_reserve",
     "queue_pop",
+    "queue_pop shaped",
     "queue_next",
     "queue_next many",
     "queue_redrive",

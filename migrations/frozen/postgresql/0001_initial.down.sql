@@ -323,7 +323,7 @@ drop function queue_pop(text, integer, jsonb);
 --;
 drop function queue_reserve(text, text, integer, jsonb);
 --;
-drop function _queue_deliver(queue_kind, integer, bigint, bigint, jsonb);
+drop function _queue_deliver(queue_kind, integer, bigint, bigint, text, bytea, jsonb);
 --;
 drop function _queue_end_undeliverable(tid[], bigint);
 --;

@@ -1590,100 +1590,137 @@ it was the last delivery the message may have, or its payload is not of its kind
 in_tids: messages, locked already; those that are held again are left alone. in_now: the time of the call.
 differs: on MariaDB and MySQL one message, because a procedure has no arrays.$$;
 --;
--- calls: _queue_blocked, _queue_groups_due, _queue_permits_look, _queue_permits_take, _queue_setting, _queue_take,
---     _queue_take_where
--- changes: queue_count, queue_hold
+-- calls: _queue_advance, _queue_blocked, _queue_end, _queue_groups_due, _queue_misfit, _queue_permits_look,
+--     _queue_permits_settle, _queue_permits_take, _queue_setting, _queue_take, _queue_take_where
+-- changes: delayed_queue, queue_count, queue_hold
 create or replace function _queue_deliver(in_kind queue_kind, in_max integer, in_now bigint, in_until bigint,
-    in_where jsonb, out tids tid[], out ended bigint[], out held boolean) language plpgsql as $$
+    in_worker text, in_seed bytea, in_where jsonb)
+    returns table (p_kind text, p_key text, payload jsonb, payload_bytes bytea, headers jsonb,
+        priority smallint, scheduled_at bigint, scheduled_at_initially bigint, created_at bigint, reserved_at bigint,
+        attempts integer, reserved_by text, receipt text, errors jsonb) language plpgsql as $$
 declare
     v_pops constant boolean := in_until is null;
-    v_most constant integer := coalesce(in_kind.max_attempts, 2147483647);
     v_guarded boolean := in_kind.semaphores;
+    v_held boolean := coalesce(current_setting(_queue_setting('permits'), true) = 'held', false); -- by queue_next
     v_looked boolean := false;
     v_slow boolean := false;
     v_rounds integer := 0;
     v_expired bigint := 0;
+    v_tids tid[] := '{}';
     v_passed tid[] := '{}';
-    v_tids tid[];
+    v_ended bigint[] := '{}';
+    v_new tid[];
+    v_entries bigint[];
     v_take record;
     v_permits record;
 begin
     perform _queue_groups_due(in_now);
-    tids := '{}';
-    ended := '{}';
-    held := coalesce(current_setting(_queue_setting('permits'), true) = 'held', false); -- by queue_next
-    while cardinality(tids) < in_max and v_rounds < 100 loop
+    while cardinality(v_tids) < in_max and v_rounds < 100 loop
         if in_where is null then
-            v_take := _queue_take(in_kind.p_kind, in_max + cardinality(v_passed), in_now, v_most);
+            v_take := _queue_take(in_kind.p_kind, in_max + cardinality(v_passed), in_now,
+                coalesce(in_kind.max_attempts, 2147483647));
         else
             v_take := _queue_take_where(in_kind, in_max + cardinality(v_passed), in_now, in_where);
         end if;
         exit when v_take.tids is null and not v_guarded;
         v_slow := v_slow or v_take.slow;
-        if v_take.ends = 0 and not v_guarded and in_kind.payload_shape is null and tids = '{}' and v_passed = '{}'
+        if v_take.ends = 0 and not v_guarded and v_tids = '{}' and v_passed = '{}'
+            and (in_kind.payload_shape is null or not exists (
+                select from delayed_queue q where q.ctid = any (v_take.tids)
+                    and _queue_misfit(in_kind.payload_shape, q.payload) is not null))
             and (not v_pops or _queue_blocked(v_take.tids) = '{}') then -- most calls: all can be delivered
-            tids := v_take.tids;
+            v_tids := v_take.tids;
             v_expired := v_expired + v_take.expired;
             exit;
         end if;
-        v_tids := array(
-            select t.tid from unnest(v_take.tids) with ordinality t (tid, n) where t.tid <> all (tids || v_passed)
-            order by t.n limit in_max - cardinality(tids));
-        if v_tids = '{}' then
+        v_new := array(
+            select t.tid from unnest(v_take.tids) with ordinality t (tid, n) where t.tid <> all (v_tids || v_passed)
+            order by t.n limit in_max - cardinality(v_tids));
+        if v_new = '{}' then
             exit when v_looked or not v_guarded
-                or _queue_permits_look(in_kind.p_kind, in_max::bigint - cardinality(tids), in_now) = 0;
+                or _queue_permits_look(in_kind.p_kind, in_max::bigint - cardinality(v_tids), in_now) = 0;
             v_looked := true;
-            held := true;
+            v_held := true;
             continue;
         end if;
         if v_pops then
-            v_passed := v_passed || _queue_blocked(v_tids);
-            v_tids := array(select t.tid from unnest(v_tids) t (tid) where t.tid <> all (v_passed));
+            v_passed := v_passed || _queue_blocked(v_new);
+            v_new := array(select t.tid from unnest(v_new) t (tid) where t.tid <> all (v_passed));
         end if;
-        v_permits := _queue_permits_take(v_tids, in_kind, coalesce(in_until, in_now + 1), held, in_now);
+        v_permits := _queue_permits_take(v_new, in_kind, coalesce(in_until, in_now + 1), v_held, in_now);
         v_guarded := v_guarded or v_permits.named; -- or the mark of the kind was lost
-        held := v_permits.held;
-        tids := array(
-            select q.ctid from delayed_queue q where q.ctid = any (tids || v_permits.tids)
+        v_held := v_permits.held;
+        v_tids := array(
+            select q.ctid from delayed_queue q where q.ctid = any (v_tids || v_permits.tids)
             order by -q.priority::integer, q.ready_at, q.entry);
         v_passed := v_passed || v_permits.passed;
-        ended := ended || v_permits.ended;
+        v_ended := v_ended || v_permits.ended;
         v_expired := v_expired + v_permits.expired;
         v_rounds := v_rounds + (v_permits.ended = '{}')::integer;
         exit when not v_guarded and v_permits.ended = '{}' and v_passed = '{}';
     end loop;
-    if v_slow and not v_pops and tids <> '{}' then
-        insert into queue_hold (p_kind, until, entries)
-        select in_kind.p_kind, in_until, array_agg(q.entry) from delayed_queue q where q.ctid = any (tids);
-    end if;
     if v_expired > 0 then
         insert into queue_count (p_kind, reserved, expired) values (in_kind.p_kind, v_expired, v_expired);
     end if;
-    if v_guarded and v_pops then
-        ended := ended || array(select q.entry from delayed_queue q where q.ctid = any (tids));
-    elsif (ended = '{}' or not v_guarded) and coalesce(current_setting(_queue_setting('settle'), true), '') = '' then
-        ended := null;
+    if v_tids = '{}' then
+        null;
+    elsif not v_pops then
+        if v_slow then
+            insert into queue_hold (p_kind, until, entries)
+            select in_kind.p_kind, in_until, array_agg(q.entry) from delayed_queue q where q.ctid = any (v_tids);
+        end if;
+        return query
+            update delayed_queue q
+            set scheduled_at = in_until, reserved_at = in_now, attempts = q.attempts + 1, reserved_by = in_worker,
+                secret = substr(sha256(in_seed || int8send(q.entry)), 1, 16)
+            from unnest(v_tids) t (tid) where q.ctid = t.tid
+            returning q.p_kind, q.p_key, q.payload, q.payload_bytes, q.headers, q.priority, q.scheduled_at,
+                q.scheduled_at_initially, q.created_at, q.reserved_at, q.attempts, q.reserved_by,
+                q.entry || '-' || encode(q.secret, 'hex'), q.errors;
+    else
+        return query
+            select q.p_kind, q.p_key, q.payload, q.payload_bytes, q.headers, q.priority, q.scheduled_at,
+                q.scheduled_at_initially, q.created_at, in_now, q.attempts + 1, null::text, null::text, q.errors
+            from unnest(v_tids) t (tid) join delayed_queue q on q.ctid = t.tid;
+        v_entries := array(select q.entry from unnest(v_tids) t (tid) join delayed_queue q on q.ctid = t.tid);
+        if in_kind.history_seconds > 0 or in_kind.dedup_seconds > 0 or in_kind.log_seconds > 0 then
+            perform _queue_end(v_entries, null::bytea[], 'popped', null::text, in_now);
+        else
+            with d as (delete from delayed_queue q where q.ctid = any (v_tids) returning q.source_kind, q.order_key)
+            insert into queue_count (p_kind, pushed, popped)
+            select in_kind.p_kind, count(*) - count(d.source_kind), count(*) from d
+            having count(d.order_key) = 0 or _queue_advance( -- all of them are deleted by now
+                array_agg(in_kind.p_kind) filter (where d.order_key is not null),
+                array_agg(d.order_key) filter (where d.order_key is not null), in_now, null::bigint[]) is not null;
+        end if;
+        v_ended := v_ended || v_entries;
     end if;
-    held := held or not v_guarded;
+    if v_guarded and v_ended <> '{}' then
+        perform _queue_permits_settle(v_ended, null::text[], not v_held, in_now);
+    elsif current_setting(_queue_setting('settle'), true) <> '' then
+        perform _queue_permits_settle(null::bigint[], null::text[], false, in_now);
+    end if;
 end $$;
 --;
-comment on function _queue_deliver(queue_kind, integer, bigint, bigint, jsonb) is
-$$The verb deliver: chooses messages, and locks them for the caller to hold or to end. queue_reserve and queue_pop do it
-themselves in the most frequent case alone: one message, from the cursor on. One that names semaphores is chosen with a
-permit of each, or goes to wait in line, and others are looked for; what can't be delivered is ended.
+comment on function _queue_deliver(queue_kind, integer, bigint, bigint, text, bytea, jsonb) is
+$$The verb deliver: chooses messages, holds them for a worker, or ends them at once for a pop, and answers them.
+queue_reserve and queue_pop do it themselves in the most frequent case alone: one message, from the cursor on. One that
+names semaphores is taken with a permit of each, or goes to wait in line, and others are looked for; what can't be
+delivered is ended.
 in_kind: the settings of the kind. in_max: how many messages. in_now: the time of the call. in_until: when the hold
-ends; NULL: they end at once. Then the next in the lines of their order keys are locked, too, and none of these comes
-with the first. in_where: what they must match, see _queue_where; NULL: anything.
-Result: tids: their row identifiers, in the order of delivery; ended: what the caller, once it has held or ended them,
-gives to _queue_permits_settle, NULL: nothing; held: whether it must not wait there.
-Locks: the messages, as _queue_take; with in_until NULL the next in the lines; then the semaphores, see
-_queue_permits_take. No message is waited for.
-differs: on MariaDB and MySQL it checks and holds, too, and _queue_take_with_permits has the way with semaphores.$$;
+ends; NULL: they end, as popped; then one is passed over if somebody has locked the next in the line of its order key.
+in_worker: who takes them. in_seed: what their secrets are made of, with their entries. in_where: what they must match,
+see _queue_where; NULL: anything.
+Result: that of queue_reserve and queue_pop; the receipt of a popped message is NULL.
+Locks: the messages, as _queue_take; for a pop the next in their lines; then the semaphores, see _queue_permits_take. No
+message is waited for.
+differs: a procedure of MariaDB and MySQL can't hand rows to another one, so it hands over entries there, and
+_queue_take_with_permits has the way with semaphores.$$;
 --;
 -- calls: _queue_admit, _queue_admitted, _queue_check_count, _queue_check_name, _queue_check_options,
 --     _queue_check_roles, _queue_check_writable, _queue_defaults, _queue_deliver, _queue_effort, _queue_fail,
---     _queue_keep_cursor, _queue_no_look_is_due, _queue_number, _queue_permits_settle, _queue_setting, _queue_ticks,
---     _queue_upkeep, _queue_use, _queue_where, queue_now
+--     _queue_keep_cursor, _queue_no_look_is_due, _queue_number, _queue_setting, _queue_ticks, _queue_upkeep,
+--     _queue_use, _queue_where, queue_now
 -- changes: delayed_queue, queue_hold
 create or replace function queue_reserve(in_kind text, in_worker text default null,
     in_max_messages integer default null, in_options jsonb default null)
@@ -1700,8 +1737,8 @@ declare
     v_text constant text := current_setting(v_name, true);
     v_cursor queue_cursor := nullif(v_text, '')::queue_cursor; v_quiet constant boolean := v_cursor.ranks is null;
     v_left integer := coalesce(in_max_messages, 1);
-    v_kind queue_kind; v_limited boolean; v_admission record; v_where jsonb;
-    v_tids tid[]; v_ended bigint[]; v_held boolean; v_receipts text[] := '{}';
+    v_kind queue_kind; v_limited boolean; v_admission record;
+    v_receipts text[] := '{}'; v_where jsonb;
     v_until bigint; v_entry bigint; v_place bigint; v_tid tid; v_effort bigint;
 begin
     if (char_length(in_kind) between 1 and 100 and v_left between 1 and 10000
@@ -1757,8 +1794,9 @@ begin
                 and -l.priority::integer <= coalesce(v_cursor.ranks[1], 2147483647)
                 and not exists (select from delayed_queue d where d.p_kind = in_kind
                     and d.due_at between coalesce(v_cursor.due, 0) and v_now)
-                and not exists (select from delayed_queue h where h.p_kind = in_kind and h.ready_at is not null
-                    and -h.priority::integer < v_cursor.ranks[1] and h.scheduled_at <= v_now)
+                and not exists (
+                    select from delayed_queue h where h.p_kind = in_kind and h.ready_at is not null
+                        and -h.priority::integer < v_cursor.ranks[1] and h.scheduled_at <= v_now)
             order by l.p_kind, -l.priority::integer, l.ready_at, l.entry limit 1 for update skip locked)
         returning q.p_kind, q.p_key, q.payload, q.payload_bytes, q.headers, q.priority, q.scheduled_at,
             q.scheduled_at_initially, q.created_at, q.reserved_at, q.attempts, q.reserved_by,
@@ -1785,35 +1823,29 @@ begin
             return;
         end if;
     end if;
-    for v_try in 1 .. case when v_left > 0 then 4 else 0 end loop
-        begin
-            select d.tids, d.ended, d.held into v_tids, v_ended, v_held
-            from _queue_deliver(v_kind, v_left, v_now, v_until, v_where) d;
-            if v_limited then
-                v_receipts := array(
-                    select q.entry || '-' || encode(substr(sha256(v_seed || int8send(q.entry)), 1, 16), 'hex')
-                    from delayed_queue q where q.ctid = any (v_tids));
-            end if;
-            return query
-                update delayed_queue q
-                set scheduled_at = v_until, reserved_at = v_now, attempts = q.attempts + 1, reserved_by = v_worker,
-                    secret = substr(sha256(v_seed || int8send(q.entry)), 1, 16)
-                from unnest(v_tids) t (tid) where q.ctid = t.tid
-                returning q.p_kind, q.p_key, q.payload, q.payload_bytes, q.headers, q.priority, q.scheduled_at,
-                    q.scheduled_at_initially, q.created_at, q.reserved_at, q.attempts, q.reserved_by,
-                    q.entry || '-' || encode(q.secret, 'hex'), q.errors;
-            exit;
-        -- SKIP LOCKED waits where a row has just been updated and locked anew: again, before anything is answered
-        exception when deadlock_detected then
-            if v_try = 4 then
-                raise;
-            end if;
-        end;
-    end loop;
-    perform _queue_permits_settle(v_ended, null::text[], not v_held, v_now) where v_ended is not null;
-    if v_limited then
-        perform _queue_admitted(v_kind, v_admission.state, v_admission.slots, v_admission.numbers, v_receipts, v_now);
+    if not v_limited then
+        for v_try in 1 .. case v_left when 1 then 0 else 3 end loop -- a savepoint is 5% of what one message costs
+            begin
+                return query select m.* from _queue_deliver(v_kind, v_left, v_now, v_until, v_worker, v_seed,
+                    v_where) m;
+                return;
+            -- SKIP LOCKED waits where a row has just been updated and locked anew: again
+            exception when deadlock_detected then
+            end;
+        end loop;
+        return query select m.* from _queue_deliver(v_kind, v_left, v_now, v_until, v_worker, v_seed, v_where) m;
+        return;
     end if;
+    if v_left > 0 then
+        for p_kind, p_key, payload, payload_bytes, headers, priority, scheduled_at, scheduled_at_initially, created_at,
+            reserved_at, attempts, reserved_by, receipt, errors in
+            select m.* from _queue_deliver(v_kind, v_left, v_now, v_until, v_worker, v_seed, v_where) m
+        loop
+            v_receipts := v_receipts || receipt;
+            return next;
+        end loop;
+    end if;
+    perform _queue_admitted(v_kind, v_admission.state, v_admission.slots, v_admission.numbers, v_receipts, v_now);
 end $$;
 --;
 comment on function queue_reserve(text, text, integer, jsonb) is
@@ -1842,9 +1874,8 @@ See _queue_take for the rest, and _queue_admit for what a kind with limits locks
 Where the idea comes from: the visibility timeout of SQS; SELECT … FOR UPDATE SKIP LOCKED.$$;
 --;
 -- calls: _queue_admit, _queue_admitted, _queue_advance, _queue_check_count, _queue_check_name, _queue_check_options,
---     _queue_check_roles, _queue_check_writable, _queue_defaults, _queue_deliver, _queue_effort, _queue_end,
---     _queue_keep_cursor, _queue_no_look_is_due, _queue_permits_settle, _queue_setting, _queue_ticks, _queue_upkeep,
---     _queue_use, _queue_where, queue_now
+--     _queue_check_roles, _queue_check_writable, _queue_defaults, _queue_deliver, _queue_effort, _queue_keep_cursor,
+--     _queue_no_look_is_due, _queue_setting, _queue_ticks, _queue_upkeep, _queue_use, _queue_where, queue_now
 -- changes: delayed_queue, queue_count
 create or replace function queue_pop(in_kind text, in_max_messages integer default null, in_options jsonb default null)
     returns table (p_kind text, p_key text, payload jsonb, payload_bytes bytea, headers jsonb,
@@ -1860,8 +1891,8 @@ declare
     v_cursor queue_cursor := nullif(v_text, '')::queue_cursor; v_quiet constant boolean := v_cursor.ranks is null;
     v_left integer := coalesce(in_max_messages, 1); v_rows integer := 0;
     v_kind queue_kind; v_admission record; v_where jsonb;
-    v_keeps boolean; v_pushed integer; v_order text; v_entry bigint; v_place bigint; v_effort bigint;
-    v_tids tid[]; v_ended bigint[]; v_held boolean;
+    v_pushed integer; v_order text;
+    v_entry bigint; v_place bigint; v_effort bigint;
 begin
     if (char_length(in_kind) between 1 and 100 and v_left between 1 and 10000
         and current_setting('transaction_read_only') = 'off') is not true then
@@ -1877,7 +1908,6 @@ begin
         v_kind := _queue_defaults();
         v_kind.p_kind := in_kind;
     end if;
-    v_keeps := v_kind.history_seconds > 0 or v_kind.dedup_seconds > 0 or v_kind.log_seconds > 0;
     if v_kind.roles is not null then
         perform _queue_check_roles(array[in_kind]);
     end if;
@@ -1895,7 +1925,8 @@ begin
         v_left := v_admission.allowed;
     end if;
     if v_left = 1 and v_kind.rate_per_second is null and v_where is null and v_kind.payload_shape is null
-        and v_keeps is not true and (not v_quiet or coalesce(v_cursor.slow_taken, 0) < 63)
+        and (v_kind.history_seconds > 0 or v_kind.dedup_seconds > 0 or v_kind.log_seconds > 0) is not true
+        and (not v_quiet or coalesce(v_cursor.slow_taken, 0) < 63)
         and _queue_no_look_is_due(v_text, v_cursor, v_ticks) then
         -- as in queue_reserve
         v_effort := case when v_quiet then _queue_effort() end;
@@ -1910,8 +1941,9 @@ begin
                 and -l.priority::integer <= coalesce(v_cursor.ranks[1], 2147483647)
                 and not exists (select from delayed_queue d where d.p_kind = in_kind
                     and d.due_at between coalesce(v_cursor.due, 0) and v_now)
-                and not exists (select from delayed_queue h where h.p_kind = in_kind and h.ready_at is not null
-                    and -h.priority::integer < v_cursor.ranks[1] and h.scheduled_at <= v_now)
+                and not exists (
+                    select from delayed_queue h where h.p_kind = in_kind and h.ready_at is not null
+                        and -h.priority::integer < v_cursor.ranks[1] and h.scheduled_at <= v_now)
             order by l.p_kind, -l.priority::integer, l.ready_at, l.entry limit 1 for update skip locked)
         returning q.p_kind, q.p_key, q.payload, q.payload_bytes, q.headers, q.priority, q.scheduled_at,
             q.scheduled_at_initially, q.created_at, v_now, q.attempts + 1, null::text, q.errors,
@@ -1941,36 +1973,24 @@ begin
             return;
         end if;
     end if;
-    for v_try in 1 .. case when v_left > 0 then 4 else 0 end loop
+    -- as in queue_reserve
+    for v_try in 1 .. case when v_left > 1 and v_kind.rate_per_second is null then 3 else 0 end loop
         begin
-            select d.tids, d.ended, d.held into v_tids, v_ended, v_held
-            from _queue_deliver(v_kind, v_left, v_now, null::bigint, v_where) d;
             return query
-                select q.p_kind, q.p_key, q.payload, q.payload_bytes, q.headers, q.priority, q.scheduled_at,
-                    q.scheduled_at_initially, q.created_at, v_now, q.attempts + 1, null::text, q.errors
-                from unnest(v_tids) t (tid) join delayed_queue q on q.ctid = t.tid;
-            get diagnostics v_rows = row_count;
-            if v_keeps then
-                perform _queue_end(array(
-                    select q.entry from unnest(v_tids) t (tid) join delayed_queue q on q.ctid = t.tid), null::bytea[],
-                    'popped', null::text, v_now);
-            elsif v_rows > 0 then
-                with d as (
-                    delete from delayed_queue q where q.ctid = any (v_tids) returning q.source_kind, q.order_key)
-                insert into queue_count (p_kind, pushed, popped)
-                select in_kind, count(*) - count(d.source_kind), count(*) from d
-                having count(d.order_key) = 0 or _queue_advance( -- all of them are deleted by now
-                    array_agg(in_kind) filter (where d.order_key is not null),
-                    array_agg(d.order_key) filter (where d.order_key is not null), v_now, null::bigint[]) is not null;
-            end if;
-            exit;
-        exception when deadlock_detected then -- as in queue_reserve
-            if v_try = 4 or v_rows > 0 then
-                raise;
-            end if;
+                select m.p_kind, m.p_key, m.payload, m.payload_bytes, m.headers, m.priority, m.scheduled_at,
+                    m.scheduled_at_initially, m.created_at, m.reserved_at, m.attempts, m.reserved_by, m.errors
+                from _queue_deliver(v_kind, v_left, v_now, null::bigint, null::text, null::bytea, v_where) m;
+            return;
+        exception when deadlock_detected then
         end;
     end loop;
-    perform _queue_permits_settle(v_ended, null::text[], not v_held, v_now) where v_ended is not null;
+    if v_left > 0 then
+        return query
+            select m.p_kind, m.p_key, m.payload, m.payload_bytes, m.headers, m.priority, m.scheduled_at,
+                m.scheduled_at_initially, m.created_at, m.reserved_at, m.attempts, m.reserved_by, m.errors
+            from _queue_deliver(v_kind, v_left, v_now, null::bigint, null::text, null::bytea, v_where) m;
+        get diagnostics v_rows = row_count;
+    end if;
     if v_kind.rate_per_second is not null then
         perform _queue_admitted(v_kind, v_admission.state, null::integer[], null::bigint[],
             array_fill(null::text, array[v_rows]), v_now);
@@ -2886,7 +2906,7 @@ in_now: the time of the call.
 Result: places: which of them ended, from 1; guarded: those of them that name semaphores, NULL: none.
 Its caller ends the members of groups, and at the end of the call has _queue_permits_settle free the semaphores. That
 they were held is counted here where they were acked, moved, removed or dropped; else by whoever ends the hold. What is
-plain ends in one statement in queue_ack, queue_ack_many and queue_pop.
+plain ends in one statement in queue_ack, queue_ack_many, queue_pop and _queue_deliver.
 Locks: the messages, in the order in which they are given; the next in their lines, in the order of their entries; then
 the keys of what is pending.
 differs: on MariaDB and MySQL one message, because a procedure has no arrays.$$;
@@ -6808,9 +6828,11 @@ begin
                 and (q.payload @> in_where or q.headers @> in_where or q.pending is not null)
             order by q.p_kind, -q.priority::integer, q.ready_at, q.entry limit in_max for update skip locked);
     end if;
-    if v_found <> '{}' then
-        tids := v_found;
-    end if;
+    select array_agg(t.tid order by -q.priority::integer, q.ready_at, q.entry), count(q.reserved_at),
+        count(*) filter (where q.pending is not null or q.semaphores is not null
+            or q.attempts >= coalesce(q.max_attempts, in_kind.max_attempts, 2147483647))
+    into tids, expired, ends
+    from unnest(v_found) t (tid), lateral (select m.* from delayed_queue m where m.ctid = t.tid offset 0) q;
 end $$;
 --;
 comment on function _queue_take_where(queue_kind, integer, bigint, jsonb) is
@@ -6818,7 +6840,7 @@ $$The next messages of a kind that a filter matches, in the order of delivery, l
 without one. It neither uses nor changes the cursor of the session.
 in_kind: the settings of the kind. in_max: how many. in_now: the time of the call. in_where: the filter, see
 _queue_where.
-Result: as of _queue_take; expired and ends are NULL.
+Result: as of _queue_take.
 Without a filter_index, or where the filter has nothing but empty objects and arrays, the ready line is read from its
 beginning until in_max match, and all that has come due: as many messages as stand before them. With it see
 _queue_find_terms.
@@ -9223,7 +9245,7 @@ revoke all on function
     _queue_receipt(text),
     _queue_receipts(jsonb),
     _queue_keep_cursor(text, text, queue_cursor, text, bigint, bigint, integer, tid[], bigint),
-    _queue_deliver(queue_kind, integer, bigint, bigint, jsonb),
+    _queue_deliver(queue_kind, integer, bigint, bigint, text, bytea, jsonb),
     _queue_rule(jsonb),
     _queue_scan(text, bigint, integer, integer, queue_cursor, text, bigint),
     _queue_semaphores(jsonb),

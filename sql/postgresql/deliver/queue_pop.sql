@@ -1,7 +1,6 @@
 -- calls: _queue_admit, _queue_admitted, _queue_advance, _queue_check_count, _queue_check_name, _queue_check_options,
---     _queue_check_roles, _queue_check_writable, _queue_defaults, _queue_deliver, _queue_effort, _queue_end,
---     _queue_keep_cursor, _queue_no_look_is_due, _queue_permits_settle, _queue_setting, _queue_ticks, _queue_upkeep,
---     _queue_use, _queue_where, queue_now
+--     _queue_check_roles, _queue_check_writable, _queue_defaults, _queue_deliver, _queue_effort, _queue_keep_cursor,
+--     _queue_no_look_is_due, _queue_setting, _queue_ticks, _queue_upkeep, _queue_use, _queue_where, queue_now
 -- changes: delayed_queue, queue_count
 create or replace function queue_pop(in_kind text, in_max_messages integer default null, in_options jsonb default null)
     returns table (p_kind text, p_key text, payload jsonb, payload_bytes bytea, headers jsonb,
@@ -17,8 +16,8 @@ declare
     v_cursor queue_cursor := nullif(v_text, '')::queue_cursor; v_quiet constant boolean := v_cursor.ranks is null;
     v_left integer := coalesce(in_max_messages, 1); v_rows integer := 0;
     v_kind queue_kind; v_admission record; v_where jsonb;
-    v_keeps boolean; v_pushed integer; v_order text; v_entry bigint; v_place bigint; v_effort bigint;
-    v_tids tid[]; v_ended bigint[]; v_held boolean;
+    v_pushed integer; v_order text;
+    v_entry bigint; v_place bigint; v_effort bigint;
 begin
     if (char_length(in_kind) between 1 and 100 and v_left between 1 and 10000
         and current_setting('transaction_read_only') = 'off') is not true then
@@ -34,7 +33,6 @@ begin
         v_kind := _queue_defaults();
         v_kind.p_kind := in_kind;
     end if;
-    v_keeps := v_kind.history_seconds > 0 or v_kind.dedup_seconds > 0 or v_kind.log_seconds > 0;
     if v_kind.roles is not null then
         perform _queue_check_roles(array[in_kind]);
     end if;
@@ -52,7 +50,8 @@ begin
         v_left := v_admission.allowed;
     end if;
     if v_left = 1 and v_kind.rate_per_second is null and v_where is null and v_kind.payload_shape is null
-        and v_keeps is not true and (not v_quiet or coalesce(v_cursor.slow_taken, 0) < 63)
+        and (v_kind.history_seconds > 0 or v_kind.dedup_seconds > 0 or v_kind.log_seconds > 0) is not true
+        and (not v_quiet or coalesce(v_cursor.slow_taken, 0) < 63)
         and _queue_no_look_is_due(v_text, v_cursor, v_ticks) then
         -- as in queue_reserve
         v_effort := case when v_quiet then _queue_effort() end;
@@ -67,8 +66,9 @@ begin
                 and -l.priority::integer <= coalesce(v_cursor.ranks[1], 2147483647)
                 and not exists (select from delayed_queue d where d.p_kind = in_kind
                     and d.due_at between coalesce(v_cursor.due, 0) and v_now)
-                and not exists (select from delayed_queue h where h.p_kind = in_kind and h.ready_at is not null
-                    and -h.priority::integer < v_cursor.ranks[1] and h.scheduled_at <= v_now)
+                and not exists (
+                    select from delayed_queue h where h.p_kind = in_kind and h.ready_at is not null
+                        and -h.priority::integer < v_cursor.ranks[1] and h.scheduled_at <= v_now)
             order by l.p_kind, -l.priority::integer, l.ready_at, l.entry limit 1 for update skip locked)
         returning q.p_kind, q.p_key, q.payload, q.payload_bytes, q.headers, q.priority, q.scheduled_at,
             q.scheduled_at_initially, q.created_at, v_now, q.attempts + 1, null::text, q.errors,
@@ -98,36 +98,24 @@ begin
             return;
         end if;
     end if;
-    for v_try in 1 .. case when v_left > 0 then 4 else 0 end loop
+    -- as in queue_reserve
+    for v_try in 1 .. case when v_left > 1 and v_kind.rate_per_second is null then 3 else 0 end loop
         begin
-            select d.tids, d.ended, d.held into v_tids, v_ended, v_held
-            from _queue_deliver(v_kind, v_left, v_now, null::bigint, v_where) d;
             return query
-                select q.p_kind, q.p_key, q.payload, q.payload_bytes, q.headers, q.priority, q.scheduled_at,
-                    q.scheduled_at_initially, q.created_at, v_now, q.attempts + 1, null::text, q.errors
-                from unnest(v_tids) t (tid) join delayed_queue q on q.ctid = t.tid;
-            get diagnostics v_rows = row_count;
-            if v_keeps then
-                perform _queue_end(array(
-                    select q.entry from unnest(v_tids) t (tid) join delayed_queue q on q.ctid = t.tid), null::bytea[],
-                    'popped', null::text, v_now);
-            elsif v_rows > 0 then
-                with d as (
-                    delete from delayed_queue q where q.ctid = any (v_tids) returning q.source_kind, q.order_key)
-                insert into queue_count (p_kind, pushed, popped)
-                select in_kind, count(*) - count(d.source_kind), count(*) from d
-                having count(d.order_key) = 0 or _queue_advance( -- all of them are deleted by now
-                    array_agg(in_kind) filter (where d.order_key is not null),
-                    array_agg(d.order_key) filter (where d.order_key is not null), v_now, null::bigint[]) is not null;
-            end if;
-            exit;
-        exception when deadlock_detected then -- as in queue_reserve
-            if v_try = 4 or v_rows > 0 then
-                raise;
-            end if;
+                select m.p_kind, m.p_key, m.payload, m.payload_bytes, m.headers, m.priority, m.scheduled_at,
+                    m.scheduled_at_initially, m.created_at, m.reserved_at, m.attempts, m.reserved_by, m.errors
+                from _queue_deliver(v_kind, v_left, v_now, null::bigint, null::text, null::bytea, v_where) m;
+            return;
+        exception when deadlock_detected then
         end;
     end loop;
-    perform _queue_permits_settle(v_ended, null::text[], not v_held, v_now) where v_ended is not null;
+    if v_left > 0 then
+        return query
+            select m.p_kind, m.p_key, m.payload, m.payload_bytes, m.headers, m.priority, m.scheduled_at,
+                m.scheduled_at_initially, m.created_at, m.reserved_at, m.attempts, m.reserved_by, m.errors
+            from _queue_deliver(v_kind, v_left, v_now, null::bigint, null::text, null::bytea, v_where) m;
+        get diagnostics v_rows = row_count;
+    end if;
     if v_kind.rate_per_second is not null then
         perform _queue_admitted(v_kind, v_admission.state, null::integer[], null::bigint[],
             array_fill(null::text, array[v_rows]), v_now);

@@ -1,7 +1,7 @@
 -- calls: _queue_admit, _queue_admitted, _queue_check_count, _queue_check_name, _queue_check_options,
 --     _queue_check_roles, _queue_check_writable, _queue_defaults, _queue_deliver, _queue_effort, _queue_fail,
---     _queue_keep_cursor, _queue_no_look_is_due, _queue_number, _queue_permits_settle, _queue_setting, _queue_ticks,
---     _queue_upkeep, _queue_use, _queue_where, queue_now
+--     _queue_keep_cursor, _queue_no_look_is_due, _queue_number, _queue_setting, _queue_ticks, _queue_upkeep,
+--     _queue_use, _queue_where, queue_now
 -- changes: delayed_queue, queue_hold
 create or replace function queue_reserve(in_kind text, in_worker text default null,
     in_max_messages integer default null, in_options jsonb default null)
@@ -18,8 +18,8 @@ declare
     v_text constant text := current_setting(v_name, true);
     v_cursor queue_cursor := nullif(v_text, '')::queue_cursor; v_quiet constant boolean := v_cursor.ranks is null;
     v_left integer := coalesce(in_max_messages, 1);
-    v_kind queue_kind; v_limited boolean; v_admission record; v_where jsonb;
-    v_tids tid[]; v_ended bigint[]; v_held boolean; v_receipts text[] := '{}';
+    v_kind queue_kind; v_limited boolean; v_admission record;
+    v_receipts text[] := '{}'; v_where jsonb;
     v_until bigint; v_entry bigint; v_place bigint; v_tid tid; v_effort bigint;
 begin
     if (char_length(in_kind) between 1 and 100 and v_left between 1 and 10000
@@ -75,8 +75,9 @@ begin
                 and -l.priority::integer <= coalesce(v_cursor.ranks[1], 2147483647)
                 and not exists (select from delayed_queue d where d.p_kind = in_kind
                     and d.due_at between coalesce(v_cursor.due, 0) and v_now)
-                and not exists (select from delayed_queue h where h.p_kind = in_kind and h.ready_at is not null
-                    and -h.priority::integer < v_cursor.ranks[1] and h.scheduled_at <= v_now)
+                and not exists (
+                    select from delayed_queue h where h.p_kind = in_kind and h.ready_at is not null
+                        and -h.priority::integer < v_cursor.ranks[1] and h.scheduled_at <= v_now)
             order by l.p_kind, -l.priority::integer, l.ready_at, l.entry limit 1 for update skip locked)
         returning q.p_kind, q.p_key, q.payload, q.payload_bytes, q.headers, q.priority, q.scheduled_at,
             q.scheduled_at_initially, q.created_at, q.reserved_at, q.attempts, q.reserved_by,
@@ -103,35 +104,29 @@ begin
             return;
         end if;
     end if;
-    for v_try in 1 .. case when v_left > 0 then 4 else 0 end loop
-        begin
-            select d.tids, d.ended, d.held into v_tids, v_ended, v_held
-            from _queue_deliver(v_kind, v_left, v_now, v_until, v_where) d;
-            if v_limited then
-                v_receipts := array(
-                    select q.entry || '-' || encode(substr(sha256(v_seed || int8send(q.entry)), 1, 16), 'hex')
-                    from delayed_queue q where q.ctid = any (v_tids));
-            end if;
-            return query
-                update delayed_queue q
-                set scheduled_at = v_until, reserved_at = v_now, attempts = q.attempts + 1, reserved_by = v_worker,
-                    secret = substr(sha256(v_seed || int8send(q.entry)), 1, 16)
-                from unnest(v_tids) t (tid) where q.ctid = t.tid
-                returning q.p_kind, q.p_key, q.payload, q.payload_bytes, q.headers, q.priority, q.scheduled_at,
-                    q.scheduled_at_initially, q.created_at, q.reserved_at, q.attempts, q.reserved_by,
-                    q.entry || '-' || encode(q.secret, 'hex'), q.errors;
-            exit;
-        -- SKIP LOCKED waits where a row has just been updated and locked anew: again, before anything is answered
-        exception when deadlock_detected then
-            if v_try = 4 then
-                raise;
-            end if;
-        end;
-    end loop;
-    perform _queue_permits_settle(v_ended, null::text[], not v_held, v_now) where v_ended is not null;
-    if v_limited then
-        perform _queue_admitted(v_kind, v_admission.state, v_admission.slots, v_admission.numbers, v_receipts, v_now);
+    if not v_limited then
+        for v_try in 1 .. case v_left when 1 then 0 else 3 end loop -- a savepoint is 5% of what one message costs
+            begin
+                return query select m.* from _queue_deliver(v_kind, v_left, v_now, v_until, v_worker, v_seed,
+                    v_where) m;
+                return;
+            -- SKIP LOCKED waits where a row has just been updated and locked anew: again
+            exception when deadlock_detected then
+            end;
+        end loop;
+        return query select m.* from _queue_deliver(v_kind, v_left, v_now, v_until, v_worker, v_seed, v_where) m;
+        return;
     end if;
+    if v_left > 0 then
+        for p_kind, p_key, payload, payload_bytes, headers, priority, scheduled_at, scheduled_at_initially, created_at,
+            reserved_at, attempts, reserved_by, receipt, errors in
+            select m.* from _queue_deliver(v_kind, v_left, v_now, v_until, v_worker, v_seed, v_where) m
+        loop
+            v_receipts := v_receipts || receipt;
+            return next;
+        end loop;
+    end if;
+    perform _queue_admitted(v_kind, v_admission.state, v_admission.slots, v_admission.numbers, v_receipts, v_now);
 end $$;
 
 comment on function queue_reserve(text, text, integer, jsonb) is

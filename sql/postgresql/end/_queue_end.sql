@@ -92,7 +92,7 @@ in_now: the time of the call.
 Result: places: which of them ended, from 1; guarded: those of them that name semaphores, NULL: none.
 Its caller ends the members of groups, and at the end of the call has _queue_permits_settle free the semaphores. That
 they were held is counted here where they were acked, moved, removed or dropped; else by whoever ends the hold. What is
-plain ends in one statement in queue_ack, queue_ack_many and queue_pop.
+plain ends in one statement in queue_ack, queue_ack_many, queue_pop and _queue_deliver.
 Locks: the messages, in the order in which they are given; the next in their lines, in the order of their entries; then
 the keys of what is pending.
 differs: on MariaDB and MySQL one message, because a procedure has no arrays.$$;

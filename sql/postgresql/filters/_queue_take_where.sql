@@ -44,9 +44,11 @@ begin
                 and (q.payload @> in_where or q.headers @> in_where or q.pending is not null)
             order by q.p_kind, -q.priority::integer, q.ready_at, q.entry limit in_max for update skip locked);
     end if;
-    if v_found <> '{}' then
-        tids := v_found;
-    end if;
+    select array_agg(t.tid order by -q.priority::integer, q.ready_at, q.entry), count(q.reserved_at),
+        count(*) filter (where q.pending is not null or q.semaphores is not null
+            or q.attempts >= coalesce(q.max_attempts, in_kind.max_attempts, 2147483647))
+    into tids, expired, ends
+    from unnest(v_found) t (tid), lateral (select m.* from delayed_queue m where m.ctid = t.tid offset 0) q;
 end $$;
 
 comment on function _queue_take_where(queue_kind, integer, bigint, jsonb) is
@@ -54,7 +56,7 @@ $$The next messages of a kind that a filter matches, in the order of delivery, l
 without one. It neither uses nor changes the cursor of the session.
 in_kind: the settings of the kind. in_max: how many. in_now: the time of the call. in_where: the filter, see
 _queue_where.
-Result: as of _queue_take; expired and ends are NULL.
+Result: as of _queue_take.
 Without a filter_index, or where the filter has nothing but empty objects and arrays, the ready line is read from its
 beginning until in_max match, and all that has come due: as many messages as stand before them. With it see
 _queue_find_terms.
