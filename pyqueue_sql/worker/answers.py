@@ -44,9 +44,14 @@ class Snooze(Answer):
 
     Args:
         delay_seconds: how much later.
+
+    Raises:
+        TypeError: it is None, which the queue would take for at once, again and again.
     """
 
     def __init__(self, delay_seconds: float) -> None:
+        if delay_seconds is None:  # pyright: ignore[reportUnnecessaryComparison] -- as of a setting without one
+            raise TypeError("delay_seconds of a Snooze: None, but a number of seconds is wanted; 0 is at once")
         super().__init__(delay_seconds)
         self.delay_seconds = delay_seconds
 

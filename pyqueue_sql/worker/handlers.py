@@ -47,7 +47,7 @@ class Handlers(Mapping[str, Handler]):
     To return is to say that the message is done, whatever is returned (with `keep_result` that is its
     result), unless it is `Retry`, `Reject`,
     `Snooze` or `Move`, which may be raised as well. To raise anything else is a failed attempt, with the
-    traceback as its error.
+    traceback as its error; so is to return a coroutine or a generator, since nobody runs it.
     """
 
     def __init__(self) -> None:

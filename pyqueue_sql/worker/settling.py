@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 import traceback
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import AsyncGenerator, Callable, Coroutine, Generator, Iterable, Sequence
 from dataclasses import dataclass
 from types import TracebackType
 from typing import TYPE_CHECKING, Any, NoReturn, cast
@@ -57,7 +57,7 @@ class Concluding:
         delivery = self._delivery
         said = _made(self.answer) if error is None else error
         if error is None and not isinstance(said, Answer):
-            return ACK if not delivery.handler.keep_result else _result(said)
+            return _result(said) if delivery.handler.keep_result else _done(said)
         if error is not None and not isinstance(error, Answer):
             delivery.failure = Failure.of(error, self._url)
         return settlement(said, delivery.failure)
@@ -78,6 +78,19 @@ def _leave(error: BaseException | None) -> NoReturn:
         traceback.print_exception(error)
         status = 1
     os._exit(status or 0)
+
+
+def _done(answer: object) -> Settlement:
+    """Raises TypeError: nothing has been done, for who called the handler got what is still to be run."""
+    if isinstance(answer, Coroutine | Generator | AsyncGenerator):
+        name = getattr(answer, "__qualname__", "it")
+        if not isinstance(answer, AsyncGenerator):
+            answer.close()  # or Python warns that nobody awaited it
+        raise TypeError(
+            f"{name} was not run: a handler is a function or a coroutine function (async def), and this one"
+            f" returned a {type(answer).__name__}"
+        )
+    return ACK
 
 
 def _result(answer: Any) -> Settlement:

@@ -25,7 +25,7 @@ from pyqueue_sql.worker.settling import settle
 from tests.worker.helpers import PATIENCE_SECONDS, until
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import AsyncIterator, Callable, Iterator
 
     from tests.conformance.harness import Session
     from tests.worker.helpers import Workers
@@ -262,6 +262,77 @@ def test_an_answer_that_was_not_made_is_a_failed_attempt(queue: Session, workers
     workers.drain(handlers)
     [message] = queue.peek("work")
     assert "missing 1 required positional argument: 'reason'" in str(message.errors)
+
+
+def test_a_snooze_without_a_time_is_a_failed_attempt(queue: Session, workers: Workers) -> None:
+    """It would come at once, again and again, and no attempt would count."""
+    queue.define("work", backoff_seconds=3000)
+    handlers, attempts = Handlers(), list[int]()
+
+    @handlers.on("work")
+    def work(message: Message) -> object:
+        attempts.append(message.attempts)
+        return Snooze(None) if len(attempts) < 5 else Reject("again")  # pyright: ignore[reportArgumentType]
+
+    queue.push("work", "a")
+    workers.drain(handlers)
+    assert attempts == [1]
+    [message] = queue.peek("work")
+    [error] = message.errors
+    assert "a number of seconds is wanted" in error["error"]
+    assert f"{__file__}:{work.__code__.co_firstlineno + 3} in work" in error["error"]
+
+
+async def coroutine() -> None:
+    """Await nothing."""
+
+
+def generator() -> Iterator[None]:
+    """Yield nothing."""
+    yield
+
+
+async def async_generator() -> AsyncIterator[None]:
+    """Yield nothing."""
+    yield
+
+
+@pytest.mark.parametrize("function", [coroutine, generator, async_generator])
+def test_what_a_handler_did_not_run_is_not_done(
+    queue: Session, workers: Workers, function: Callable[[], object]
+) -> None:
+    """As a decorator returns that calls a coroutine function and doesn't await it."""
+    queue.define("work", backoff_seconds=3000)
+    queue.define("coroutines", backoff_seconds=3000)
+    handlers = Handlers()
+    handlers.on("work")(lambda _: function())
+
+    @handlers.on("coroutines")
+    async def work(_: Message) -> object:
+        return function()
+
+    for kind in handlers:
+        queue.push(kind, "a")
+    workers.drain(handlers)
+    for kind in handlers:
+        [message] = queue.peek(kind)
+        assert f"TypeError: {function.__name__} was not run" in message.errors[0]["error"]
+
+
+def test_where_a_failure_was_is_the_line_of_the_handler(queue: Session, workers: Workers) -> None:
+    """Not the one of this package that it called, wherever that is installed."""
+    queue.define("work", backoff_seconds=3000)
+    handlers = Handlers()
+
+    @handlers.on("work")
+    def work(_: Message, context: Context) -> None:
+        with context.transaction() as own:
+            own.push("x" * 200)
+
+    queue.push("work", "a")
+    workers.drain(handlers)
+    [message] = queue.peek("work")
+    assert f"({__file__}:{work.__code__.co_firstlineno + 3} in work)" in message.errors[0]["error"]
 
 
 def test_a_move_that_the_queue_refuses_takes_none_along(queue: Session) -> None:
