@@ -34,7 +34,7 @@ class Finisher:
     def __init__(self, board: Board, link: Link, wake: Callable[[], None]) -> None:
         self.link = link
         self.counts: Counter[str] = Counter()
-        """How many messages had which outcome."""
+        """How many messages had which outcome, and how many of those that came back count no attempt."""
         self._board = board
         self._wake = wake
         self._done = asyncio.Event()
@@ -86,6 +86,11 @@ class Finisher:
 
     def _conclude(self, deliveries: list[Delivery], outcomes: list[str]) -> None:
         self._board.forget(deliveries)
-        self.counts.update(outcomes)
+        self.counts.update(map(_ended, deliveries, outcomes))
         logs.settled(zip(deliveries, outcomes, strict=True), log.isEnabledFor(logging.DEBUG))
         self._wake()
+
+
+def _ended(delivery: Delivery, outcome: str) -> str:
+    given_back = delivery.settlement is not None and delivery.settlement.options.get("count") is False
+    return "given_back" if given_back and outcome == "retry" else outcome

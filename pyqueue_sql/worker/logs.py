@@ -16,8 +16,8 @@ if TYPE_CHECKING:
     from pyqueue_sql.worker.failures import Failure
 
 _OURS = ("worker", "kinds", "held", "kind", "key", "attempt", "outcome", "seconds", "link", "gone", "freed",
-         "acked", "retry", "dead", "moved", "duplicate", "lost", "refused", "child", "status", "upkeep",
-         "port", "error", "where")  # fmt: skip
+         "acked", "retry", "given_back", "dead", "moved", "duplicate", "lost", "refused", "child", "status",
+         "upkeep", "port", "error", "where")  # fmt: skip
 """The fields that a record may have."""
 
 

@@ -21,6 +21,7 @@ from pyqueue_sql.worker import (
     Context,
     Handlers,
     Reject,
+    Snooze,
     Worker,
     engine,
     processes,
@@ -534,3 +535,29 @@ def test_one_that_nobody_has_let_in_yet_has_nothing_to_wait_for(
         time.sleep(0.3)  # for the connection to be under way; without that it ends as well
         running.stop()
         running.join(SOON_SECONDS)
+
+
+def test_what_is_given_back_is_no_retry_in_the_last_line(
+    queue: Session, workers: Workers, caplog: pytest.LogCaptureFixture
+) -> None:
+    queue.define("work", backoff_seconds=LONG_SECONDS)
+    handlers, began = Handlers(), threading.Event()
+
+    @handlers.on("work")
+    async def work(message: Message) -> Snooze:
+        match message.key:
+            case "failed":
+                raise ValueError
+            case "held":
+                began.set()
+                await asyncio.Future[None]()
+        return Snooze(LONG_SECONDS)
+
+    queue.push_many("work", [{"key": key, "payload": None} for key in ("failed", "held", "snoozed")])
+    with caplog.at_level(logging.INFO, "pyqueue_sql"):
+        with workers.running(handlers, concurrency=3, grace_seconds=0):
+            assert began.wait(PATIENCE_SECONDS)
+            until(lambda: queue.stats("work")[0].scheduled == 2)
+    last = caplog.records[-1].__dict__
+    assert (last["message"], last["retry"], last["given_back"]) == ("stopped", 1, 2)
+    assert {one.key: one.attempts for one in queue.peek("work")} == {"failed": 1, "held": 0, "snoozed": 0}
