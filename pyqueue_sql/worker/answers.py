@@ -51,7 +51,7 @@ class Snooze(Answer):
 
     def __init__(self, delay_seconds: float) -> None:
         if delay_seconds is None:  # pyright: ignore[reportUnnecessaryComparison] -- as of a setting without one
-            raise TypeError("delay_seconds of a Snooze: None, but a number of seconds is wanted; 0 is at once")
+            raise TypeError("delay_seconds of a Snooze is None: a number of seconds is wanted; 0: at once")
         super().__init__(delay_seconds)
         self.delay_seconds = delay_seconds
 

@@ -20,7 +20,7 @@ MESSAGE_CHARACTERS = 2000
 TRACEBACK_CHARACTERS = 20_000
 """Of a traceback, its end: there it says what happened."""
 _PASSWORD = re.compile(r"(?P<before>\w://[^\s:/@]*:|\bpassword=)[^\s@&]+")
-_ELSEWHERE = "|".join(re.escape(one) for one in (sysconfig.get_path("stdlib"), str(Path(__file__).parents[1])))
+_ELSEWHERE = "|".join(map(re.escape, (sysconfig.get_path("stdlib"), str(Path(__file__).parents[1]))))
 _LIBRARY = re.compile(rf"(?:{_ELSEWHERE})[/\\]|.*[/\\](?:site|dist)-packages[/\\]")
 """What isn't the application's: Python, this package wherever it is, and what else is installed."""
 

@@ -554,10 +554,12 @@ def test_what_is_given_back_is_no_retry_in_the_last_line(
         return Snooze(LONG_SECONDS)
 
     queue.push_many("work", [{"key": key, "payload": None} for key in ("failed", "held", "snoozed")])
-    with caplog.at_level(logging.INFO, "pyqueue_sql"):
-        with workers.running(handlers, concurrency=3, grace_seconds=0):
-            assert began.wait(PATIENCE_SECONDS)
-            until(lambda: queue.stats("work")[0].scheduled == 2)
+    with (
+        caplog.at_level(logging.INFO, "pyqueue_sql"),
+        workers.running(handlers, concurrency=3, grace_seconds=0),
+    ):
+        assert began.wait(PATIENCE_SECONDS)
+        until(lambda: queue.stats("work")[0].scheduled == 2)
     last = caplog.records[-1].__dict__
     assert (last["message"], last["retry"], last["given_back"]) == ("stopped", 1, 2)
     assert {one.key: one.attempts for one in queue.peek("work")} == {"failed": 1, "held": 0, "snoozed": 0}
