@@ -23,6 +23,9 @@ log = logging.getLogger(__name__)
 
 T = TypeVar("T")
 
+SLOW_SECONDS = 86_400
+"""For who reads to take the next rows: MariaDB and MySQL break off after a minute."""
+
 _BEGIN = Routine("queue_stage_begin", columns("job text, options json"), columns("part"))
 _PUBLISH = Routine(
     "queue_stage_publish",
@@ -148,8 +151,11 @@ def connected(options: Options, *, autocommit: bool = True, patient: bool = True
     try:
         if not isinstance(connection, psycopg.Connection):
             with connection.cursor() as cursor:
-                # with the escapes that `to_values` writes
-                cursor.execute("set session sql_mode = 'STRICT_ALL_TABLES,NO_ENGINE_SUBSTITUTION'")
+                # with the escapes that `to_values` writes; and Spark may take long over what it has read
+                cursor.execute(
+                    "set session sql_mode = 'STRICT_ALL_TABLES,NO_ENGINE_SUBSTITUTION',"
+                    f" net_write_timeout = {SLOW_SECONDS}"
+                )
         yield Batches(connection)
     finally:
         connection.close()

@@ -6,6 +6,7 @@ import io
 import logging
 import selectors
 from collections.abc import Generator, Iterator, Sequence
+from contextlib import contextmanager
 from dataclasses import dataclass
 from typing import Any, Final
 
@@ -240,9 +241,9 @@ def _lined(connection: Any, text: str, values: Sequence[Any], names: str) -> Ite
     wanted = arrow_schema(names)
     large = [name for name in wanted.names if name in _LARGE]
     lines = pa.schema([wanted.field(name) for name in wanted.names if name not in _LARGE])
-    with connection.cursor(SSCursor) as cursor:
+    with _unbuffered(connection) as cursor:
         cursor.execute(text, values)
-        while rows := cursor.fetchmany(ROWS):
+        for rows in _fetched(cursor, range(1, 1 + len(large))):
             line, *rest = zip(*rows, strict=True)
             found = _from_csv([f"{one}\n".encode() for one in line], lines).combine_chunks()
             of_name = dict(zip(large, rest, strict=True))
@@ -257,13 +258,45 @@ def _lined(connection: Any, text: str, values: Sequence[Any], names: str) -> Ite
 
 def _called(connection: Any, text: str, values: Sequence[Any], names: str) -> Iterator[Any]:
     wanted = arrow_schema(names)
-    with connection.cursor(SSCursor) as cursor:
+    with _unbuffered(connection) as cursor:
         cursor.execute(text, values)
         given = [one[0] for one in cursor.description]
         order = [given.index(name) for name in wanted.names]
-        while rows := cursor.fetchmany(ROWS):
+        for rows in _fetched(cursor, [given.index(name) for name in wanted.names if name in _LARGE]):
             found = list(zip(*rows, strict=True))
             yield pa.record_batch(
                 [pa.array(found[place], type_) for place, type_ in zip(order, wanted.types, strict=True)],
                 schema=wanted,
             )
+
+
+@contextmanager
+def _unbuffered(connection: Any) -> Generator[Any]:
+    """Give a cursor that reads as its user does."""
+    cursor = connection.cursor(SSCursor)
+    try:
+        yield cursor
+    finally:
+        if not connection.open and connection._result is not None:
+            # or PyMySQL reads on where nothing is any more, and its error hides that the server has gone
+            connection._result.unbuffered_active = False
+        cursor.close()
+
+
+def _fetched(cursor: Any, large: Sequence[int]) -> Iterator[list[Any]]:
+    """Yield the rows, some megabytes at a time: a column of Arrow has room for two gigabytes.
+
+    Args:
+        cursor: that has them.
+        large: the places of what may be large.
+    """
+    rows: list[Any] = []
+    size = 0
+    for row in cursor:
+        rows.append(row)
+        size += sum(len(row[place] or "") for place in large)
+        if size >= BYTES or len(rows) == ROWS:
+            yield rows
+            rows, size = [], 0
+    if rows:
+        yield rows

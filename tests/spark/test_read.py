@@ -6,10 +6,16 @@ import json
 from typing import TYPE_CHECKING
 
 import psycopg
+import pymysql
 import pytest
 from pyspark.sql import functions as F  # noqa: N812
 
-from pyqueue_sql.spark.reading import batches
+from pyqueue_sql.spark.arrow import PEEKED, RESERVED, spark_schema
+from pyqueue_sql.spark.batches import connected, is_away
+from pyqueue_sql.spark.options import READ, READ_STREAM, parse
+from pyqueue_sql.spark.read import Reader
+from pyqueue_sql.spark.reading import BYTES, batches, fetch
+from pyqueue_sql.spark.stream import StreamReader
 from tests.conformance.hostile import TEXTS
 
 if TYPE_CHECKING:
@@ -131,6 +137,52 @@ def test_a_read_that_the_server_breaks_off_is_its_error_and_leaves_the_connectio
         next(abandoned)
         abandoned.close()
         assert connection.execute("select 1").fetchone() == (1,)
+
+
+@pytest.mark.servers("mariadb", "mysql")
+def test_a_server_that_goes_while_it_is_read_is_said_to_have_gone(
+    queue: Session, where: dict[str, str]
+) -> None:
+    """For then a stream tries again."""
+    text = (
+        "select repeat('x', 1000) from information_schema.columns a, information_schema.columns b limit 60000"
+    )
+    with connected(parse({**where, "look": "peek"}, READ)) as database:
+        found = batches(database.connection, text, [], "p_key text")
+        next(found)
+        queue.connection.kill(database.connection.thread_id())
+        with pytest.raises(pymysql.err.OperationalError) as raised:
+            list(found)
+        assert is_away(raised.value)
+
+
+@pytest.mark.servers("mariadb", "mysql")
+def test_who_reads_slowly_is_waited_for(where: dict[str, str]) -> None:
+    with connected(parse({**where, "look": "peek"}, READ)) as database:
+        [(seconds,)] = fetch(database.connection, "select @@session.net_write_timeout", [])
+        assert seconds == 86_400
+
+
+@pytest.mark.parametrize("way", ["peek", "reserve"])
+def test_large_payloads_are_read_a_few_at_a_time(queue: Session, where: dict[str, str], way: str) -> None:
+    payload = "x" * 500_000
+    queue.push_many("mail", [{"key": f"{n:02}", "payload": payload} for n in range(20)])
+    if way == "peek":
+        reader = Reader(
+            parse({**where, "look": "peek", "kind": "mail", "partitions": "1"}, READ), spark_schema(PEEKED)
+        )
+        [whole] = reader.partitions()
+        found = list(reader.read(whole))
+    else:
+        stream = StreamReader(
+            parse({**where, "kind": "mail", "partitions": "1"}, READ_STREAM), spark_schema(RESERVED)
+        )
+        [whole] = stream.partitions({"stream": "s", "batch": 0}, {"stream": "s", "batch": 1})
+        found = list(stream.read(whole))
+        stream.stop()
+    keys = [key for one in found for key in one.column("p_key").to_pylist()]
+    assert sorted(keys) == [f"{n:02}" for n in range(20)]
+    assert max(one.num_rows for one in found) <= BYTES // len(payload) + 1
 
 
 @pytest.mark.parametrize("look", ["peek", "history"])
