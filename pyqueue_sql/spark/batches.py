@@ -157,8 +157,21 @@ def connected(options: Options, *, autocommit: bool = True, patient: bool = True
                     f" net_write_timeout = {SLOW_SECONDS}"
                 )
         yield Batches(connection)
+    except Exception as error:
+        _advise(error)
+        raise
     finally:
         connection.close()
+
+
+def _advise(error: Exception) -> None:
+    """Add to what a server says of a table or routine that isn't there what is to be done."""
+    said = dialect.failure(error)
+    if said is not None and said.missing:
+        error.add_note(
+            "is the queue installed there, and as new as this package? see pyqueue upgrade; where it is in"
+            " another schema than the current one, the option queue_schema says so"
+        )
 
 
 def patiently(options: Options, what: Callable[[], T]) -> T:
@@ -217,7 +230,8 @@ class Standing:
     def _once(self, what: Callable[[Batches], T]) -> T:
         try:
             return what(self._database or self._open(patient=True))
-        except Exception:
+        except Exception as error:
+            _advise(error)
             self.close()
             raise
 

@@ -7,7 +7,7 @@ from collections.abc import MutableMapping
 from typing import Final
 
 from pyspark.sql.datasource import DataSource, DataSourceStreamReader
-from pyspark.sql.types import StructType
+from pyspark.sql.types import DataType, StructType, TimestampType
 
 from pyqueue_sql.errors import InvalidOption, QueueError
 from pyqueue_sql.spark.arrow import ENDED, PEEKED, RESERVED, spark_schema
@@ -102,7 +102,7 @@ class PyQueueDataSource(DataSource):
         payload = named(self.options, "payload_schema")
         if payload is None:
             return found
-        types = {one.name: one.dataType.simpleString() for one in found.fields}
+        types = {one.name: _word(one.dataType) for one in found.fields}
         types["payload"] = payload if _TYPE.fullmatch(payload) else f"struct<{payload}>"
         if (named(self.options, "bad_rows") or "").lower() == "null":
             types[ERROR] = "string"
@@ -133,3 +133,8 @@ class PyQueueDataSource(DataSource):
                 " `foreachBatch` whose function writes may have any mode"
             )
         return StreamWriter(parse(self.options, WRITE_STREAM), schema)
+
+
+def _word(type_: DataType) -> str:
+    # `timestamp` is what spark.sql.timestampType says it is
+    return "timestamp_ltz" if isinstance(type_, TimestampType) else type_.simpleString()

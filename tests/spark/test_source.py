@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import traceback
 from typing import TYPE_CHECKING, Any
 
 import pytest
@@ -106,6 +107,29 @@ def test_a_payload_schema_is_a_type_or_fields() -> None:
         source = PyQueueDataSource({"payload_schema": given})
         wanted = f"struct<{given}>" if fields else given
         assert f", payload {wanted}, payload_bytes " in str(source.schema())
+
+
+def test_times_are_of_their_zone_whatever_a_session_takes_for_a_timestamp(
+    spark: SparkSession, queue: Session, where: dict[str, str]
+) -> None:
+    queue.push("mail", "a", {"n": 1})
+    spark.conf.set("spark.sql.timestampType", "TIMESTAMP_NTZ")
+    try:
+        given = spark.read.format("pyqueue").options(**where, look="peek", payload_schema="n int")
+        [row] = given.load().select("payload.n", "created_at").collect()
+    finally:
+        spark.conf.unset("spark.sql.timestampType")
+    assert (row.n, row.created_at is not None) == (1, True)
+
+
+def test_where_there_is_no_queue_it_is_said_how_to_get_one(where: dict[str, str], server_name: str) -> None:
+    there = "pg_catalog" if server_name == "postgresql" else "mysql"
+    look = Reader(parse({**where, "look": "peek", "queue_schema": there}, READ), KEYS)
+    stream = StreamReader(parse({**where, "kind": "mail", "queue_schema": there}, READ_STREAM), KEYS)
+    for begin in (look.partitions, lambda: stream.latestOffset(stream.initialOffset())):
+        with pytest.raises(Exception, match=r"queue_\w+.* does( not|n't) exist") as raised:
+            begin()
+        assert "see pyqueue upgrade" in "".join(traceback.format_exception(raised.value))
 
 
 def test_messages_are_only_added_and_an_other_mode_is_told_the_way() -> None:
