@@ -80,17 +80,17 @@ def _leave(error: BaseException | None) -> NoReturn:
     os._exit(status or 0)
 
 
-def _done(answer: object) -> Settlement:
+def _done(answer: Any) -> Settlement:
     """Raises TypeError: nothing has been done, for who called the handler got what is still to be run."""
-    if isinstance(answer, Coroutine | Generator | AsyncGenerator):
-        name = getattr(answer, "__qualname__", "it")
-        if not isinstance(answer, AsyncGenerator):
-            answer.close()  # or Python warns that nobody awaited it
-        raise TypeError(
-            f"{name} was not run: a handler is a function or a coroutine function (async def), and this one"
-            f" returned a {type(answer).__name__}"
-        )
-    return ACK
+    kind = cast("type[Any]", type(answer))
+    if not issubclass(kind, Coroutine | Generator | AsyncGenerator):
+        return ACK
+    if not issubclass(kind, AsyncGenerator):
+        answer.close()  # or Python warns that nobody awaited it
+    raise TypeError(
+        f"{getattr(answer, '__qualname__', 'it')} was not run: a handler is a function or a coroutine"
+        f" function (async def), and this one returned a {kind.__name__}"
+    )
 
 
 def _result(answer: Any) -> Settlement:
