@@ -8,7 +8,7 @@ import pytest
 from psycopg import sql
 
 from tests.conftest import Clock
-from tests.schema.storage import MOST, Session, another
+from tests.schema.storage import MOST, SLOW, Session, another
 
 TIMEOUT = 300
 
@@ -190,6 +190,29 @@ def test_what_has_had_all_its_deliveries_is_given_to_nobody_from_the_cursor(
     assert taken == ["last", "late"]
     letters = session.conn.execute("select p_key from queue_peek('work.dead', 10)").fetchall()
     assert sorted(letters) == [("spent",), ("spent, too",)]
+
+
+@pytest.mark.parametrize("routine", ["queue_reserve", "queue_pop"])
+@pytest.mark.parametrize("took", [SLOW, 0])
+@pytest.mark.parametrize("spent", [True, False], ids=["spent", "no room"])
+def test_a_batch_that_looks_further_leaves_what_is_too_much_before_the_cursor(
+    session: Session, clock: Clock, spent: bool, took: int, routine: LiteralString
+) -> None:
+    session.slow(clock.now)
+    session.change(took=took)
+    if spent:
+        session.push("first", attempts=3, max_attempts=3)
+    else:
+        session.conn.execute("select queue_semaphore('narrow', 1)")
+        session.push("first", semaphores=["narrow"])
+        clock.advance(2)  # the room that it was promised is anybody's again
+        session.conn.execute("select queue_push('other', 'holder', '1', '{\"semaphores\": [\"narrow\"]}')")
+        assert session.conn.execute("select from queue_reserve('other')").fetchall() == [()]
+    for i in range(9):
+        session.push(f"m{i}")
+    text = sql.SQL("select p_key from {}('work', in_max_messages => 5)").format(sql.Identifier(routine))
+    taken = [[key for (key,) in session.conn.execute(text)] for _ in range(2)]
+    assert taken == [["m0", "m1", "m2", "m3", "m4"], ["m5", "m6", "m7", "m8"]]
 
 
 @pytest.mark.parametrize("routine", ["queue_reserve", "queue_pop"])

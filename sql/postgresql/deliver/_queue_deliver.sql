@@ -8,6 +8,8 @@ create or replace function _queue_deliver(in_kind queue_kind, in_max integer, in
         attempts integer, reserved_by text, receipt text, errors jsonb) language plpgsql as $$
 declare
     v_pops constant boolean := in_until is null;
+    v_name constant text := _queue_setting('cursor ' || in_kind.p_kind);
+    v_cursor text;
     v_guarded boolean := in_kind.semaphores;
     v_held boolean := coalesce(current_setting(_queue_setting('permits'), true) = 'held', false); -- by queue_next
     v_looked boolean := false;
@@ -24,6 +26,7 @@ declare
 begin
     perform _queue_groups_due(in_now);
     while cardinality(v_tids) < in_max and v_rounds < 100 loop
+        v_cursor := current_setting(v_name, true);
         if in_where is null then
             v_take := _queue_take(in_kind.p_kind, in_max + cardinality(v_passed), in_now,
                 coalesce(in_kind.max_attempts, 2147483647));
@@ -42,8 +45,14 @@ begin
             exit;
         end if;
         v_new := array(
-            select t.tid from unnest(v_take.tids) with ordinality t (tid, n) where t.tid <> all (v_tids || v_passed)
-            order by t.n limit in_max - cardinality(v_tids));
+            select f.tid from (
+                select t.tid, t.n from unnest(v_take.tids) with ordinality t (tid, n)
+                union all select k.tid, 0 from unnest(v_tids || v_passed) k (tid)) f
+            group by f.tid having min(f.n) > 0 order by min(f.n));
+        if cardinality(v_new) > in_max - cardinality(v_tids) then -- the cursor is behind what is left for the next call
+            perform set_config(v_name, v_cursor, false) where in_where is null;
+            v_new := v_new[:in_max - cardinality(v_tids)];
+        end if;
         if v_new = '{}' then
             exit when v_looked or not v_guarded
                 or _queue_permits_look(in_kind.p_kind, in_max::bigint - cardinality(v_tids), in_now) = 0;

@@ -1,0 +1,76 @@
+"""A reserve or pop that ends as a deadlock is undone and tried again, and answers nothing twice."""
+
+from __future__ import annotations
+
+from typing import LiteralString
+
+import psycopg
+import pytest
+from psycopg import sql
+
+from tests.conftest import Clock
+from tests.schema.storage import Session
+
+COUNTS = (
+    "select reserved_total, expired_total, popped_total, dead_total, total from queue_stats"
+    " where p_kind = 'work'"
+)
+
+
+def be_a_deadlock(session: Session, times: int) -> None:
+    """Have so many of the next counts end as a deadlock does: they come once a call has chosen."""
+    conn = session.conn
+    conn.execute("create sequence tries")
+    conn.execute(
+        sql.SQL(
+            "create function be_a_deadlock() returns trigger language plpgsql security definer as $$ begin"
+            " if nextval({}::regclass) <= {} then raise deadlock_detected; end if; return null; end $$"
+        ).format(f"{conn.execute('select current_schema()').fetchall()[0][0]}.tries", times)
+    )
+    conn.execute("create trigger be_a_deadlock after insert on queue_count execute function be_a_deadlock()")
+
+
+def take(session: Session, routine: LiteralString) -> list[str]:
+    text = sql.SQL("select p_key from {}('work', in_max_messages => 5)").format(sql.Identifier(routine))
+    return [key for (key,) in session.conn.execute(text)]
+
+
+@pytest.fixture
+def expired(session: Session, clock: Clock) -> Session:
+    """Give a session that finds three ready: two had been held, and one of these for the last time."""
+    session.push("back")
+    session.push("spent", max_attempts=1)
+    assert len(session.reserve(2, timeout_seconds=1)) == 2
+    session.push("new")
+    clock.advance(2)
+    return session
+
+
+@pytest.mark.parametrize(
+    ("routine", "counts"), [("queue_reserve", (4, 2, 0, 1, 2)), ("queue_pop", (2, 2, 2, 1, 0))]
+)
+def test_what_was_chosen_and_undone_is_counted_and_answered_once(
+    expired: Session, routine: LiteralString, counts: tuple[int, ...]
+) -> None:
+    before = expired.conn.execute(COUNTS).fetchall()
+    be_a_deadlock(expired, 3)
+    assert take(expired, routine) == ["back", "new"]
+    assert before == [(2, 0, 0, 0, 3)]
+    assert expired.conn.execute(COUNTS).fetchall() == [counts]
+    assert len(expired.conn.execute("select from queue_peek('work.dead', 9)").fetchall()) == 1
+
+
+@pytest.mark.parametrize("routine", ["queue_reserve", "queue_pop"])
+def test_it_is_tried_four_times(expired: Session, routine: LiteralString) -> None:
+    be_a_deadlock(expired, 4)
+    with pytest.raises(psycopg.errors.DeadlockDetected):
+        take(expired, routine)
+    assert take(expired, routine) == ["back", "new"], "nothing was done"
+
+
+def test_a_pop_that_was_undone_after_its_end_answers_once(session: Session) -> None:
+    session.push("a")
+    session.push("b")
+    be_a_deadlock(session, 1)
+    assert take(session, "queue_pop") == ["a", "b"]
+    assert session.conn.execute(COUNTS).fetchall() == [(0, 0, 2, 0, 0)]
