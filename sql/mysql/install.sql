@@ -246,6 +246,7 @@ source staging/_queue_drain_inbox.sql
 source staging/_queue_check_inbox_row.sql
 source staging/_queue_stage_remove.sql
 source staging/_queue_stage_prune.sql
+source staging/_queue_stage_note.sql
 source staging/_queue_stage_put.sql
 source staging/_queue_stage_put_each.sql
 source staging/_queue_check_batch.sql

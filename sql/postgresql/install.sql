@@ -233,6 +233,7 @@ set client_encoding = 'UTF8';
 -- staging
 \ir staging/_queue_stage_remove.sql
 \ir staging/_queue_stage_prune.sql
+\ir staging/_queue_stage_note.sql
 \ir staging/_queue_stage_put.sql
 \ir staging/_queue_check_batch.sql
 \ir staging/_queue_batch_done.sql

@@ -6,6 +6,7 @@ PYQUEUE_DEADLOCK_CALLS sets how many calls there are; by default 4,000, and 2,00
 from __future__ import annotations
 
 import contextlib
+import json
 import os
 from collections import Counter, deque
 from concurrent.futures import ThreadPoolExecutor
@@ -38,6 +39,7 @@ COUNTED = {"push", "push_bytes", "push_many", "reserve", "pop", "ack", "ack_many
     "redrive",
     "pause",
     "prune",
+    "stream",
 }
 """The calls whose answers say how many messages there are more or fewer than before."""
 
@@ -58,6 +60,8 @@ class Caller:
         self.messages = 0
         """How many there are more than before, by the answers."""
         self._queue = session
+        self._seed = seed
+        self._batch = 0
         self._chance = chance_of(seed)
         self._shared = shared
         self._counted = counted
@@ -120,6 +124,21 @@ class Caller:
             given["lost"] = "error"
         with contextlib.suppress(Lost):
             self._shared += receipts(self._queue.next(self._receipts(), kind, None, self._size(), **given))
+
+    def call_stream(self) -> None:
+        """Read a batch, and write some of its keys back."""
+        self._batch += 1
+        stream, batch, kind = f"s{self._seed}", str(self._batch), self._kind()
+        given = json.dumps({"timeout_seconds": self._chance.choice((0.01, 0.2, 5))})
+        most = str(self._size())
+        read = self._queue.answer("queue_stream_reserve", stream, batch, "0", kind, most, given)
+        part = int(str(self._queue.answer("queue_stage_begin", stream, None)[0]["part"]))
+        rows = [{"part": part, "p_kind": kind, "p_key": one["p_key"], "payload": "1"} for one in read]
+        if rows:
+            self._queue.land(rows, "queue_stage")
+        options = json.dumps({"parts": [{"part": part, "messages": len(rows)}]})
+        [done] = self._queue.answer("queue_stream_commit", stream, batch, options)
+        self.messages += int(str(done["pushed"])) - int(str(done["acked"]))
 
     def call_nack(self) -> None:
         for receipt in self._receipts(1):

@@ -782,6 +782,130 @@ def test_a_query_is_remembered_for_a_year_from_its_last_batch_on(queue: Session,
     assert publish(queue, query="q", batch=1) == ("published", "0")
 
 
+def test_a_batch_that_writes_a_key_back_that_it_has_read_does_not_lose_it(queue: Session) -> None:
+    push(queue, "a")
+    assert of(reserve(queue, 1)) == ["a"]
+    part = stage(queue, row("a", "2"))
+    commit(queue, 1, parts=[part])
+    assert keys(drain(queue, "mail")) == ["a"]
+
+
+def test_what_is_written_back_is_a_new_message_that_is_as_its_row_says(queue: Session, clock: Clock) -> None:
+    queue.define("mail", log_seconds=DAY)
+    queue.semaphore("s", 1)
+    queue.group("g", "then", {})
+    queue.push("mail", "a", 1, priority=5, max_attempts=1, headers={"x": "y"}, group="g", semaphores=["s"])
+    queue.push("mail", "b", 1, order_key="o")
+    queue.push("mail", "waits", 1, semaphores=["s"])
+    queue.group("g", "then", {}, close=True)
+    assert of(reserve(queue, 1)) == ["a", "b"]
+    rows = [row("a", "2", priority=3, attempts=2), row("b", "2", delay_seconds=5), row("c")]
+    done = commit(queue, 1, parts=[stage(queue, *rows)], whole=True)
+    assert (done["acked"], done["published"], done["pushed"], done["differing"]) == ("2", "3", "3", "0")
+    own = "max_attempts, order_key, member, semaphores, headers"
+    new = queue.execute(f"select {own} from delayed_queue where p_kind = 'mail' and p_key in ('a', 'b')")
+    assert new == [(None,) * 5] * 2
+    found = {one.key: (one.payload, one.priority, one.attempts) for one in drain(queue, "mail")}
+    assert found == {"a": (2, 3, 3), "c": (1, 0, 1), "waits": (1, 0, 1)}
+    clock.advance(5)
+    assert keys(drain(queue, "mail")) == ["b"]
+    assert len(drain(queue, "then")) == 1
+    events = queue.read("mail", "r", 99, events=["pushed", "acked"])
+    assert [one.event for one in events if one.key == "a"] == ["pushed", "acked", "pushed"]
+
+
+@pytest.mark.parametrize("each", [False, True])
+def test_of_rows_that_are_written_back_the_first_counts_and_the_others_differ(
+    queue: Session, each: bool
+) -> None:
+    more = [row("z", None, payload_bytes=b"x", headers='{"n": 1}')] if each else []
+    push(queue, "a", "b", "kept")
+    assert of(reserve(queue, 1, most=2)) == ["a", "b"]
+    parts = [stage(queue, row("a", "2"), row("kept", "2")), stage(queue, row("a", "3"), row("b", "2"), *more)]
+    done = commit(queue, 1, parts=[*parts, stage(queue, row("y"))], job="j")
+    published, pushed = (str(number + len(more)) for number in (5, 3))
+    assert (done["published"], done["pushed"], done["differing"]) == (published, pushed, "2")
+    assert queue.execute("select messages, pushed, ignored, differing from queue_writes") == [
+        (int(published), int(pushed), 2, 2)
+    ]
+    found = {one.key: one.payload for one in drain(queue, "mail") if one.key < "y"}
+    assert (found["a"] in (2, 3), found["b"], found["kept"]) == (True, 2, 1)
+    for table in ("queue_stage", "queue_stage_part"):
+        assert queue.execute(f"select count(*) from {table}") == [(0,)]
+
+
+def test_what_fails_keeps_its_key_until_it_is_dead(queue: Session) -> None:
+    push(queue, "again", "dead", "done")
+    held = {one["p_key"]: one["receipt"] for one in reserve(queue, 1)}
+    part = stage(queue, *(row(str(key), "2") for key in held))
+    failed = [
+        {"receipt": held["again"], "error": "no"},
+        {"receipt": held["dead"], "error": "no", "final": True},
+    ]
+    done = commit(queue, 1, parts=[part], failed=failed, whole=True, keep=True)
+    assert (done["acked"], done["failed"], done["pushed"], done["differing"]) == ("1", "2", "2", "1")
+    there = {one.key: (one.payload, one.attempts) for one in queue.peek("mail", 10)}
+    assert there == {"again": (1, 1), "dead": (2, 0), "done": (2, 0)}
+    assert [(one.key, one.payload) for one in queue.peek("mail.dead", 10)] == [("dead", 1)]
+    replayed = commit(queue, 1, parts=[stage(queue, row("done", "3"))])
+    assert (replayed["outcome"], replayed["pushed"]) == ("replayed", "0")
+    assert len(of(reserve(queue, 1))) == 3, "what it had read, which is kept"
+
+
+def test_what_is_written_back_onto_a_message_that_was_lost_is_ignored_while_that_is_there(
+    queue: Session, clock: Clock
+) -> None:
+    push(queue, "expired", "gone", "taken")
+    assert len(reserve(queue, 1, timeout_seconds=60)) == 3
+    clock.advance(61)
+    receipts = {one.key: str(one.receipt) for one in queue.reserve("mail", None, 3)}
+    queue.nack(receipts["expired"])
+    queue.ack(receipts["gone"])
+    rows = [row(key, "2") for key in ("expired", "gone", "taken")]
+    with pytest.raises(Refused):
+        commit(queue, 1, parts=[stage(queue, *rows)], whole=True)
+    done = commit(queue, 1, parts=[stage(queue, *rows)])
+    assert (done["acked"], done["lost"], done["pushed"], done["differing"]) == ("0", "3", "1", "2")
+    queue.ack(receipts["taken"])
+    assert {one.key: one.payload for one in drain(queue, "mail")} == {"expired": 1, "gone": 2}
+
+
+def test_what_is_written_back_after_the_hold_expired_counts_until_somebody_comes(
+    queue: Session, clock: Clock
+) -> None:
+    push(queue, "a")
+    reserve(queue, 1, timeout_seconds=60)
+    clock.advance(61)
+    assert commit(queue, 1, parts=[stage(queue, row("a", "2"))], whole=True)["pushed"] == "1"
+    assert [one.payload for one in drain(queue, "mail")] == [2]
+
+
+def test_what_was_pushed_onto_a_held_message_comes_before_what_is_written_back(queue: Session) -> None:
+    push(queue, "a")
+    reserve(queue, 1)
+    assert queue.push("mail", "a", "newer", on_duplicate="replace").outcome == "held"
+    done = commit(queue, 1, parts=[stage(queue, row("a", "2"))])
+    assert (done["acked"], done["pushed"], done["differing"]) == ("1", "0", "1")
+    assert [one.payload for one in drain(queue, "mail")] == ["newer"]
+
+
+def test_a_message_that_is_written_back_goes_on_along_its_route_as_well(queue: Session) -> None:
+    queue.push("mail", "a", 1, route=["next"])
+    reserve(queue, 1)
+    assert commit(queue, 1, parts=[stage(queue, row("a", "2"))])["pushed"] == "1"
+    assert [one.payload for kind in ("next", "mail") for one in drain(queue, kind)] == [1, 2]
+    assert queue.reserve("next") == [], "what is written back has no route"
+
+
+def test_a_kind_that_remembers_its_keys_ignores_what_is_written_back(queue: Session) -> None:
+    queue.define("mail", dedup_seconds=60)
+    push(queue, "a")
+    reserve(queue, 1)
+    done = commit(queue, 1, parts=[stage(queue, row("a", "2"))])
+    assert (done["acked"], done["published"], done["pushed"], done["differing"]) == ("1", "1", "0", "0")
+    assert drain(queue, "mail") == []
+
+
 def test_payloads_are_compared_with_the_message_of_the_same_kind(queue: Session) -> None:
     queue.push("mail", "a", 1)
     queue.push("other", "a", 9)

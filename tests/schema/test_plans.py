@@ -411,6 +411,21 @@ def commit_failed(plans: Plans) -> list[Node]:
     return plans.run("select * from queue_stream_commit('reader', %s, %s)", number, failed)[1]
 
 
+def commit_written_back(plans: Plans) -> list[Node]:
+    """Commit a batch that writes back what it has read."""
+    number = next(_numbers)
+    rows, _ = plans.run("select p_key from queue_stream_reserve('reader', %s, 0, 'work', %s)", number, BATCH)
+    [[part]], _ = plans.run("select part from queue_stage_begin('job')")
+    plans.run(
+        "insert into queue_stage (part, p_kind, p_key, payload)"
+        " select %s, 'work', k.p_key, '2' from unnest(%s::text[]) k (p_key) returning p_key",
+        part,
+        [key for (key,) in rows],
+    )
+    options = Jsonb({"parts": [{"part": part, "messages": len(rows)}]})
+    return plans.run("select * from queue_stream_commit('reader', %s, %s)", number, options)[1]
+
+
 def ack_kept(plans: Plans, kind: str) -> list[Node]:
     """Acknowledge messages of a kind that keeps something of their ends."""
     push_many(plans, kind)
@@ -435,6 +450,7 @@ CALLS: dict[str, Callable[[Plans], list[Node]]] = {
     "queue_stream_done": query("select * from queue_stream_done('reader', 1)"),
     "queue_stream_commit": lambda plans: batch(plans, "select * from queue_stream_commit('reader', %s)"),
     "queue_stream_commit failed": commit_failed,
+    "queue_stream_commit written back": commit_written_back,
     "queue_stream_commit kept": lambda plans: batch(
         plans, """select * from queue_stream_commit('reader', %s, '{"keep": true}')"""
     ),

@@ -1,21 +1,22 @@
--- calls: _queue_check_json, _queue_epoch, _queue_fail, _queue_integer, _queue_stage_put_each, _queue_text
--- changes: delayed_queue, queue_stage, queue_stage_part, queue_write
-create procedure _queue_stage_put(in in_parts longtext, in in_query text collate exact, in in_batch bigint,
-    in in_options longtext, in in_now bigint, out out_messages bigint, out out_pushed bigint, out out_differing bigint)
-    comment 'Pushes what is staged, takes it out of the stage, and notes what came of it where the write has a name.
+-- calls: _queue_check_json, _queue_epoch, _queue_fail, _queue_stage_put_each
+-- changes: delayed_queue, queue_stage, queue_stage_part
+create procedure _queue_stage_put(in in_parts longtext, in in_held longtext, in in_now bigint, out out_messages bigint,
+    out out_pushed bigint, out out_differing bigint, out out_rest longtext)
+    comment 'Pushes what is staged, and takes it out of the stage. But what has the key of a message that the caller is
+about to end stays there: it is pushed once that message has gone, by a second call for the rest.
 in_parts: a JSON array of {part, messages}: each what queue_stage_begin answered, and how many messages were staged
-under it.
-in_query, in_batch: whose batch it is. in_options: job, and refused, of queue_stage_publish. in_now: the time of the
-call.
-out_messages, out_pushed, out_differing: messages, pushed and differing of queue_stage_publish.
+under it. in_held: what the caller holds, and will have ended before a second call, as _queue_stream_held answers it;
+NULL: nothing. in_now: the time of the call.
+out_messages, out_pushed, out_differing: messages, pushed and differing of queue_stage_publish. out_rest: the parts for
+a second call, NULL: none. What stays counts among the messages alone.
 Errors: PQ001 for parts, PQ004 where one isn''t there or has not so many messages; for a message PQ001, PQ002 and PQ003,
 naming its row and its key.
-Locks: the parts, in their order; else as queue_push_many.
+Locks: the parts, in their order; else as queue_push_many. What a second call puts in waits for nobody: the keys are
+those of messages that this transaction has ended.
 differs: messages of one time are delivered in the order of their keys.'
 begin
-    declare v_expected, v_shift, v_first, v_refused bigint;
-    declare v_job text collate exact;
-    declare v_bad longtext;
+    declare v_expected, v_shift, v_first bigint;
+    declare v_bad, v_left longtext;
     declare v_found, v_special int;
     declare v_counted boolean;
     call _queue_check_json(coalesce(in_parts, 'null'), 'PQ003', 'parts');
@@ -76,27 +77,33 @@ begin
         on duplicate key update entry = delayed_queue.entry;
         set out_pushed = row_count();
     end if;
-    set out_differing = 0;
+    set out_differing = 0, out_rest = null;
     if not v_counted or out_pushed < out_messages then
         -- others have put in higher numbers since, too
         select if(v_counted, out_pushed,
                 count(distinct if(q.entry > v_first and q.created_at = in_now, q.entry, null))),
-            coalesce(sum(q.entry is not null
+            coalesce(sum(q.entry is not null and h.entry is null
             and not if(s.payload_bytes is not null, q.payload_bytes <=> s.payload_bytes,
                 /*!80017 q.payload <=> cast(coalesce(s.payload, 'null') as json) */
-                /*M!100600 cast(q.payload as binary) <=> cast(coalesce(s.payload, 'null') as binary) */)), 0)
-        into out_pushed, out_differing
+                /*M!100600 cast(q.payload as binary) <=> cast(coalesce(s.payload, 'null') as binary) */)), 0),
+            if(count(h.entry) > 0, json_arrayagg(if(h.entry is null, null, s.id)), null)
+        into out_pushed, out_differing, v_left
         from staged(in_parts) s
-            left join delayed_queue q force index (delayed_queue_key) on q.p_kind = s.p_kind and q.p_key = s.p_key;
+            left join delayed_queue q force index (delayed_queue_key) on q.p_kind = s.p_kind and q.p_key = s.p_key
+            left join (
+                select d.entry, d.p_kind, d.p_key from deliveries(in_held) d limit 1000000000 for update of d) h
+                on h.p_kind = s.p_kind and h.p_key = s.p_key;
     end if;
-    call _queue_text(in_options, 'job', v_job);
-    call _queue_integer(in_options, 'refused', 0, 9223372036854775807, v_refused);
-    if coalesce(in_query, v_job) is not null then
-        insert into queue_write (query, batch, job, written_at, messages, pushed, differing, refused)
-        values (in_query, in_batch, left(v_job, 200), in_now, out_messages, out_pushed, out_differing,
-            coalesce(v_refused, 0));
+    if v_left is null then
+        delete s from staged(in_parts) s;
+        delete p from json_table(in_parts, '$[*]' columns (part bigint path '$.part')) j
+            straight_join queue_stage_part p force index (primary) on p.part = j.part;
+    else
+        delete s from staged(in_parts) s
+            left join (select j.id from unnest(v_left) j (id bigint) limit 1000000000) l on l.id = s.id
+        where l.id is null;
+        select json_arrayagg(json_object('part', j.part + 0, 'messages', (
+            select count(*) from queue_stage s where s.part = j.part))) into out_rest
+        from json_table(in_parts, '$[*]' columns (part bigint path '$.part')) j;
     end if;
-    delete s from staged(in_parts) s;
-    delete p from json_table(in_parts, '$[*]' columns (part bigint path '$.part')) j
-        straight_join queue_stage_part p force index (primary) on p.part = j.part;
 end;

@@ -1,5 +1,5 @@
--- calls: _queue_batch_done, _queue_check_batch, _queue_check_options, _queue_integer, _queue_stage_put, _queue_text,
---     queue_now
+-- calls: _queue_batch_done, _queue_check_batch, _queue_check_options, _queue_integer, _queue_stage_note,
+--     _queue_stage_put, _queue_text, queue_now
 create procedure queue_stage_publish(in in_parts longtext, in in_options longtext)
     comment 'Pushes what is staged, all of it or, with an error, nothing, and takes it out of the stage. A key that is
 taken is ignored.
@@ -25,6 +25,7 @@ differs: messages of one time are delivered in the order of their keys.'
 begin
     declare v_now, v_batch, v_messages, v_pushed, v_differing bigint;
     declare v_query, v_run, v_job text collate exact;
+    declare v_rest longtext;
     declare v_new boolean default true;
     begin atomic
         call queue_now(v_now);
@@ -39,7 +40,8 @@ begin
         end if;
         set v_messages = 0, v_pushed = 0, v_differing = 0;
         if v_new then
-            call _queue_stage_put(in_parts, v_query, v_batch, in_options, v_now, v_messages, v_pushed, v_differing);
+            call _queue_stage_put(in_parts, null, v_now, v_messages, v_pushed, v_differing, v_rest);
+            call _queue_stage_note(v_query, v_batch, in_options, v_now, v_messages, v_pushed, v_differing);
         end if;
     end atomic;
     select if(v_new, 'published', 'replayed') as outcome, v_messages as messages, v_pushed as pushed,

@@ -1,9 +1,12 @@
 -- calls: _queue_ack_many, _queue_batch_done, _queue_boolean, _queue_check_batch, _queue_check_options, _queue_fail,
---     _queue_lock, _queue_stage_put, _queue_stream_fail, _queue_stream_held, _queue_text, queue_now
+--     _queue_lock, _queue_stage_note, _queue_stage_put, _queue_stream_fail, _queue_stream_held, _queue_text,
+--     queue_now
 -- changes: queue_stream_kept, queue_stream_part, queue_stream_plan
 create procedure queue_stream_commit(in in_stream text collate exact, in in_batch bigint, in in_options longtext)
     comment 'Ends a batch: it acknowledges what the parts of the batch were handed out. In the same transaction it
-publishes what came of it and gives back what failed.
+publishes what came of it and gives back what failed. What is published under the kind and key of a message of the batch
+is put in once that message has ended, as a new message; where it doesn''t end, but goes back for another try, its key
+is taken.
 in_stream, in_batch: as in queue_stream_reserve.
 in_options: what came of the batch.
 - parts: what to publish, as in queue_stage_publish. Allowed: an array of {part, messages}. Default: none.
@@ -30,7 +33,8 @@ begin
         declare v_now bigint;
         declare v_whole, v_keep boolean default false;
         declare v_number int;
-        declare v_list, v_receipts longtext;
+        declare v_list, v_receipts, v_rest longtext;
+        declare v_count, v_more, v_others bigint;
         declare v_run, v_job text collate exact;
         declare v_outcomes longtext character set ascii;
         declare c cursor for
@@ -67,8 +71,7 @@ begin
             end if;
             delete k from queue_stream_kept k where k.stream = in_stream and k.batch + 0 < in_batch;
             if in_options ? 'parts' then
-                call _queue_stage_put(in_options -> 'parts', in_stream, in_batch, in_options, v_now, v_published,
-                    v_pushed, v_differing);
+                call _queue_stage_put(in_options -> 'parts', v_list, v_now, v_published, v_pushed, v_differing, v_rest);
             end if;
             if in_options ? 'failed' then
                 call _queue_stream_fail(in_options -> 'failed', in_stream, in_batch, v_now, v_failed);
@@ -81,6 +84,13 @@ begin
             if v_whole and v_lost > 0 then
                 call _queue_fail('PQ004', 'batch', in_batch,
                     concat(v_lost, ' of its messages are no longer held for it'));
+            end if;
+            if v_rest is not null then -- what has the keys of messages that were there until now
+                call _queue_stage_put(v_rest, null, v_now, v_count, v_more, v_others, v_rest);
+                set v_pushed = v_pushed + v_more, v_differing = v_differing + v_others;
+            end if;
+            if in_options ? 'parts' then
+                call _queue_stage_note(in_stream, in_batch, in_options, v_now, v_published, v_pushed, v_differing);
             end if;
             delete l from queue_stream_part p straight_join queue_stream_plan l on l.source = p.source
             where p.stream = in_stream and p.batch + 0 <= in_batch;

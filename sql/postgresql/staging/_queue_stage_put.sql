@@ -1,16 +1,16 @@
--- calls: _queue_fail, _queue_integer, _queue_setting, _queue_text
--- changes: queue_inbox, queue_stage, queue_stage_part, queue_write
-create or replace function _queue_stage_put(in_parts jsonb, in_query text, in_batch bigint, in_options jsonb,
-    in_now bigint, out messages bigint, out pushed bigint, out differing bigint)
+-- calls: _queue_fail, _queue_setting
+-- changes: queue_inbox, queue_stage, queue_stage_part
+create or replace function _queue_stage_put(in_parts jsonb, in_secrets bytea[],
+    out messages bigint, out pushed bigint, out differing bigint, out rest jsonb)
     language plpgsql set enable_seqscan = off set enable_hashjoin = off as $$
 declare
     v_bad text;
     v_parts bigint[];
     v_expected bigint;
     v_rows bigint;
-    v_job constant text := _queue_text(in_options, 'job');
     v_name constant text := _queue_setting('taken_in');
     v_taken bigint[];
+    v_left tid[];
 begin
     if in_parts is null or jsonb_typeof(in_parts) <> 'array' then
         perform _queue_fail('PQ001', 'parts', in_parts::text, 'must be a JSON array of {part, messages}');
@@ -43,32 +43,38 @@ begin
     v_taken := coalesce(nullif(current_setting(v_name, true), '')::bigint[], '{0, 0}');
     messages := case when v_parts = '{}' then v_taken[1] else v_rows end;
     pushed := v_taken[2];
-    if pushed = messages then
-        differing := 0;
-    elsif v_parts <> '{}' then
-        select count(*) into differing from queue_stage s
-            join delayed_queue q on q.p_kind = s.p_kind and q.p_key = s.p_key
-        where s.part = any (v_parts) and (q.payload_bytes is distinct from s.payload_bytes
-            or q.payload is distinct from case when s.payload_bytes is null
-                then coalesce(s.payload, 'null')::jsonb end);
-    end if;
-    if coalesce(in_query, v_job) is not null then
-        insert into queue_write (query, batch, job, written_at, messages, pushed, differing, refused)
-        values (in_query, in_batch, v_job, in_now, messages, pushed, differing,
-            coalesce(_queue_integer(in_options, 'refused', 0::bigint, 9223372036854775807), 0));
-    end if;
     perform set_config(v_name, '', true);
-    delete from queue_stage s where s.part = any (v_parts);
-    delete from queue_stage_part p where p.part = any (v_parts);
+    differing := 0;
+    if pushed < messages and v_parts <> '{}' then
+        select count(*) filter (where d.differs and d.held is not true),
+            array_agg(d.tid) filter (where d.held) into differing, v_left
+        from (
+            select s.ctid as tid, q.payload_bytes is distinct from s.payload_bytes
+                or q.payload is distinct from case when s.payload_bytes is null
+                    then coalesce(s.payload, 'null')::jsonb end as differs,
+                -- CASE, so that it is hashed, and no join
+                case when q.secret is not null then q.secret in (select unnest(in_secrets)) end as held
+            from queue_stage s join delayed_queue q on q.p_kind = s.p_kind and q.p_key = s.p_key
+            where s.part = any (v_parts)) d;
+    end if;
+    if v_left is null then
+        delete from queue_stage s where s.part = any (v_parts);
+        delete from queue_stage_part p where p.part = any (v_parts);
+    else
+        delete from queue_stage s where s.part = any (v_parts) and s.ctid not in (select unnest(v_left));
+        select jsonb_agg(jsonb_build_object('part', p.part, 'messages', (
+            select count(*) from queue_stage s where s.part = p.part))) into rest from unnest(v_parts) p (part);
+    end if;
 end $$;
 
-comment on function _queue_stage_put(jsonb, text, bigint, jsonb, bigint) is
-$$Pushes what is staged, takes it out of the stage, and notes what came of it where the write has a name.
+comment on function _queue_stage_put(jsonb, bytea[]) is
+$$Pushes what is staged, and takes it out of the stage. But what has the key of a message that the caller is about to
+end stays there: it is pushed once that message has gone, by a second call for the rest.
 in_parts: a JSON array of {part, messages}: each what queue_stage_begin answered, and how many messages were staged
-under it.
-in_query, in_batch: whose batch it is. in_options: job, and refused, of queue_stage_publish. in_now: the time of the
-call.
-Result: messages, pushed and differing, as in queue_stage_publish.
+under it. in_secrets: those of what the caller holds, and will have ended before a second call; NULL: nothing.
+Result: messages, pushed and differing, as in queue_stage_publish; rest: the parts for a second call, NULL: none. What
+stays counts among the messages alone.
 Errors: PQ001 for parts, PQ004 where one isn't there or has not so many messages; for a message PQ001, PQ002 and PQ003,
 naming its row and its key.
-Locks: the parts, in their order; else as queue_push_many.$$;
+Locks: the parts, in their order; else as queue_push_many. What a second call puts in waits for nobody: the keys are
+those of messages that this transaction has ended.$$;

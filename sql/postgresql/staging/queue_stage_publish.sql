@@ -1,5 +1,5 @@
--- calls: _queue_batch_done, _queue_check_batch, _queue_check_options, _queue_integer, _queue_stage_put, _queue_text,
---     queue_now
+-- calls: _queue_batch_done, _queue_check_batch, _queue_check_options, _queue_integer, _queue_stage_note,
+--     _queue_stage_put, _queue_text, queue_now
 create or replace function queue_stage_publish(in_parts jsonb, in_options jsonb default null, out outcome text,
     out messages bigint, out pushed bigint, out differing bigint)
     language plpgsql
@@ -21,7 +21,9 @@ begin
         end if;
     end if;
     outcome := 'published';
-    select p.* into messages, pushed, differing from _queue_stage_put(in_parts, v_query, v_batch, in_options, v_now) p;
+    select p.messages, p.pushed, p.differing into messages, pushed, differing
+        from _queue_stage_put(in_parts, null::bytea[]) p;
+    perform _queue_stage_note(v_query, v_batch, in_options, v_now, messages, pushed, differing);
 end $$;
 
 comment on function queue_stage_publish(jsonb, jsonb) is

@@ -1,6 +1,6 @@
 -- calls: _queue_ack_many, _queue_batch_done, _queue_boolean, _queue_check_batch, _queue_check_options, _queue_fail,
---     _queue_permits_settle, _queue_setting, _queue_stage_put, _queue_stream_fail, _queue_stream_held, _queue_text,
---     queue_now
+--     _queue_permits_settle, _queue_setting, _queue_stage_note, _queue_stage_put, _queue_stream_fail,
+--     _queue_stream_held, _queue_text, queue_now
 -- changes: queue_stream_kept, queue_stream_part, queue_stream_plan
 create or replace function queue_stream_commit(in_stream text, in_batch bigint, in_options jsonb default null,
     out outcome text, out acked bigint, out failed bigint, out lost bigint, out published bigint,
@@ -10,7 +10,7 @@ create or replace function queue_stream_commit(in_stream text, in_batch bigint, 
     set enable_seqscan = off set enable_hashjoin = off as $$
 declare
     v_now constant bigint := queue_now();
-    v_held record;
+    v_held record; v_put record;
     v_whole boolean;
 begin
     perform _queue_check_batch('stream', in_stream, in_batch);
@@ -38,8 +38,8 @@ begin
     end if;
     delete from queue_stream_kept k where k.stream = in_stream and k.batch < in_batch;
     if in_options ? 'parts' then
-        select p.* into published, pushed, differing
-            from _queue_stage_put(in_options -> 'parts', in_stream, in_batch, in_options, v_now) p;
+        v_put := _queue_stage_put(in_options -> 'parts', v_held.secrets);
+        select v_put.messages, v_put.pushed, v_put.differing into published, pushed, differing;
     end if;
     if in_options ? 'failed' then
         failed := _queue_stream_fail(in_options -> 'failed', in_stream, in_batch, v_now);
@@ -53,13 +53,22 @@ begin
     if v_whole and lost > 0 then
         perform _queue_fail('PQ004', 'batch', in_batch::text, lost || ' of its messages are no longer held for it');
     end if;
+    if in_options ? 'parts' then
+        if v_put.rest is not null then -- what has the keys of messages that were there until now
+            v_put := _queue_stage_put(v_put.rest, null::bytea[]);
+            pushed := pushed + v_put.pushed;
+            differing := differing + v_put.differing;
+        end if;
+        perform _queue_stage_note(in_stream, in_batch, in_options, v_now, published, pushed, differing);
+    end if;
     with gone as (delete from queue_stream_part p where p.stream = in_stream and p.batch <= in_batch returning p.source)
     delete from queue_stream_plan l where l.source = any (array(select distinct g.source from gone g));
 end $$;
 
 comment on function queue_stream_commit(text, bigint, jsonb) is
 $$Ends a batch: it acknowledges what the parts of the batch were handed out. In the same transaction it publishes what
-came of it and gives back what failed.
+came of it and gives back what failed. What is published under the kind and key of a message of the batch is put in once
+that message has ended, as a new message; where it doesn't end, but goes back for another try, its key is taken.
 in_stream, in_batch: as in queue_stream_reserve.
 in_options: what came of the batch.
 - parts: what to publish, as in queue_stage_publish. Allowed: an array of {part, messages}. Default: none.
