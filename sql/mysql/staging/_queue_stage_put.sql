@@ -16,7 +16,7 @@ those of messages that this transaction has ended.
 differs: messages of one time are delivered in the order of their keys.'
 begin
     declare v_expected, v_shift, v_first bigint;
-    declare v_bad, v_left longtext;
+    declare v_bad, v_gone longtext;
     declare v_found, v_special int;
     declare v_counted boolean;
     call _queue_check_json(coalesce(in_parts, 'null'), 'PQ003', 'parts');
@@ -86,22 +86,21 @@ begin
             and not if(s.payload_bytes is not null, q.payload_bytes <=> s.payload_bytes,
                 /*!80017 q.payload <=> cast(coalesce(s.payload, 'null') as json) */
                 /*M!100600 cast(q.payload as binary) <=> cast(coalesce(s.payload, 'null') as binary) */)), 0),
-            if(count(h.entry) > 0, json_arrayagg(if(h.entry is null, null, s.id)), null)
-        into out_pushed, out_differing, v_left
+            if(count(h.entry) > 0, json_arrayagg(if(h.entry is null, s.id, null)), null)
+        into out_pushed, out_differing, v_gone
         from staged(in_parts) s
             left join delayed_queue q force index (delayed_queue_key) on q.p_kind = s.p_kind and q.p_key = s.p_key
-            left join (
-                select d.entry, d.p_kind, d.p_key from deliveries(in_held) d limit 1000000000 for update of d) h
-                on h.p_kind = s.p_kind and h.p_key = s.p_key;
+            -- by the entry: for a kind and a key no server makes an index of what it lists
+            left join (select d.entry from deliveries(in_held) d limit 1000000000 for update of d) h
+                on h.entry = q.entry;
     end if;
-    if v_left is null then
+    if v_gone is null then
         delete s from staged(in_parts) s;
         delete p from json_table(in_parts, '$[*]' columns (part bigint path '$.part')) j
             straight_join queue_stage_part p force index (primary) on p.part = j.part;
     else
-        delete s from staged(in_parts) s
-            left join (select j.id from unnest(v_left) j (id bigint) limit 1000000000) l on l.id = s.id
-        where l.id is null;
+        delete s from unnest(v_gone) j (id bigint)
+            straight_join queue_stage s force index (primary) on s.id = j.id;
         select json_arrayagg(json_object('part', j.part + 0, 'messages', (
             select count(*) from queue_stage s where s.part = j.part))) into out_rest
         from json_table(in_parts, '$[*]' columns (part bigint path '$.part')) j;

@@ -54,7 +54,9 @@ begin
                     then coalesce(s.payload, 'null')::jsonb end as differs,
                 -- CASE, so that it is hashed, and no join
                 case when q.secret is not null then q.secret in (select unnest(in_secrets)) end as held
-            from queue_stage s join delayed_queue q on q.p_kind = s.p_kind and q.p_key = s.p_key
+            from queue_stage s, lateral ( -- OFFSET, so that each is looked up, and not the kind read in its order
+                select o.payload, o.payload_bytes, o.secret from delayed_queue o
+                where o.p_kind = s.p_kind and o.p_key = s.p_key offset 0) q
             where s.part = any (v_parts)) d;
     end if;
     if v_left is null then
