@@ -494,6 +494,22 @@ def test_a_call_that_waits_for_a_delivery_has_not_locked_the_next(
         assert "lost" not in called.result(PATIENCE_S)
 
 
+@pytest.mark.parametrize("named", ["", "a", "ab"], ids=["plain", "the first names a semaphore", "both do"])
+def test_who_keeps_the_holds_of_a_read_and_waits_for_one_has_not_locked_the_next(
+    queue: Session, connect: Connect, harness: Harness, named: str
+) -> None:
+    queue.semaphore("s", 2)
+    for key in "ab":
+        queue.push("k", key, 0, semaphores=["s"] if key in named else None)
+    _, later = queue.answer("queue_stream_reserve", "reader", "1", "0", "k", "2", None)
+    first = connect(autocommit=False)
+    lock(first, "a")
+    with waiting(harness, connect(), lambda session: batches.extend(session, 60)) as called:
+        assert queue.extend(str(later["receipt"]), 60).outcome == "extended"
+        first.commit()
+        assert called.result(PATIENCE_S) == ("2", "0")
+
+
 @pytest.mark.parametrize("says", ["the batch", "each message"])
 def test_a_batch_that_waits_for_a_message_to_replace_has_not_locked_the_next(
     queue: Session, connect: Connect, harness: Harness, says: str

@@ -17,13 +17,13 @@ begin
     perform _queue_check_options(in_options, '{plan}'::text[], 'options');
     v_plan := _queue_integer(in_options, 'plan', 1::bigint, 9223372036854775807);
     v_held := _queue_stream_held(in_source, null, null::bigint);
-    if v_plan is not null then
-        perform q.entry from delayed_queue q where q.entry = any (v_held.entries) order by q.entry + 0 for update;
-        if v_plan is distinct from (select l.plan from queue_stream_plan l where l.source = in_source) then
-            extended := 0;
-            lost := 0;
-            return;
-        end if;
+    -- all at once: those that name semaphores are extended after the others
+    perform q.entry from delayed_queue q where q.entry = any (v_held.entries) order by q.entry + 0 for update;
+    if v_plan is not null
+        and v_plan is distinct from (select l.plan from queue_stream_plan l where l.source = in_source) then
+        extended := 0;
+        lost := 0;
+        return;
     end if;
     with u as (
         update delayed_queue q set scheduled_at = v_now + (in_seconds * 1000000)::bigint
