@@ -123,6 +123,49 @@ def test_acks_that_wait_for_a_stripe_of_a_group_have_not_locked_the_next(
         assert outcomes(acked.result(PATIENCE_S)) == ["acked"] * 2
 
 
+def failing(queue: Session, connect: Connect) -> tuple[Session, list[str]]:
+    """Hold two members of a group that fails with the first that dies, which somebody has; that one is returned."""
+    queue.group("g", "next", on_dead="fail", fail_kind="failed", keep_seconds=0)
+    for key in "ab":
+        queue.push("check", key, 0, group="g")
+    held = receipts(queue.reserve("check", None, 2))
+    somebody = connect(autocommit=False)
+    somebody.execute("select group_name from queue_group where group_name = 'g' for update")
+    return somebody, held
+
+
+@pytest.mark.servers("postgresql")  # on InnoDB one of the two is told of the deadlock
+def test_a_group_that_fails_waits_for_nobody_who_ends_another_member(
+    queue: Session, connect: Connect, harness: Harness
+) -> None:
+    somebody, [dies, ends] = failing(queue, connect)
+    first, second = connect(autocommit=False), connect(autocommit=False)
+    with waiting(harness, first, lambda session: session.nack(dies, final=True)) as dead:
+        with waiting(harness, second, lambda session: session.ack(ends)) as acked:
+            somebody.commit()
+            assert dead.result(PATIENCE_S).outcome == "dead"
+            first.commit()
+            assert acked.result(PATIENCE_S).outcome == "acked"
+            second.commit()
+    assert [group.state for group in queue.groups()] == ["failed"]
+    assert keys(queue.pop("failed", 2)) == ["g"]
+
+
+def test_a_prune_leaves_a_group_that_has_failed_to_who_ends_a_member_late(
+    queue: Session, connect: Connect, clock: Clock
+) -> None:
+    somebody, [dies, ends] = failing(queue, connect)
+    somebody.commit()
+    assert queue.nack(dies, final=True).outcome == "dead"
+    clock.advance(1)
+    assert somebody.ack(ends).outcome == "acked"
+    queue.prune()
+    somebody.commit()
+    queue.prune()
+    assert queue.groups() == []
+    assert queue.execute("select stripe from queue_group_stripe") == []
+
+
 def test_acks_that_wait_for_a_stripe_have_not_locked_the_same_one_of_the_next_group(
     queue: Session, connect: Connect, harness: Harness
 ) -> None:

@@ -1,5 +1,5 @@
 -- calls: _queue_put
--- changes: queue_group, queue_group_stripe
+-- changes: queue_group
 create procedure _queue_group_check(in in_group text collate exact, in in_now bigint)
     comment 'Finishes a group where all is done, or where it has failed: pushes what follows it.
 in_group: the group. in_now: the time of the call.
@@ -37,7 +37,6 @@ finishing: begin
     update queue_group g set g.finished_at = in_now, g.failed = v_failed,
         g.forget_at = in_now + g.keep_seconds * 1000000
     where g.group_name = in_group;
-    delete s from queue_group_stripe s where s.group_name = in_group;
     set v_kind = if(v_failed, v_fail_kind, v_kind);
     if v_kind is not null then
         select json_arrayagg(json_merge_preserve(json_object('kind', r.p_kind, 'key', r.p_key, 'outcome', r.outcome),

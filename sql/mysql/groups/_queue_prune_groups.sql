@@ -1,5 +1,5 @@
 -- calls: _queue_group_check, _queue_members_end
--- changes: queue_group, queue_group_member
+-- changes: queue_group, queue_group_member, queue_group_stripe
 create procedure _queue_prune_groups(in in_now bigint, in in_max bigint, out out_pruned bigint)
     comment 'Forgets groups that have finished and are past their keep_seconds. Of the others it ends members whose
 message has gone without an ack, and finishes those where nobody saw that all is done: those first that it has not
@@ -27,6 +27,11 @@ begin
         end if;
         set v_locked = null, v_gone = null, v_left = in_max - out_pruned;
         select g.group_name into v_locked from queue_group g where g.group_name = v_name for update skip locked;
+        -- who ends a member late, of a group that has failed, wants the group next
+        select count(*) into v_open from (
+            select s.stripe from queue_group_stripe s where s.group_name = v_name for update skip locked) l;
+        select if(count(*) > v_open, null, v_locked) into v_locked
+        from queue_group_stripe s where s.group_name = v_name;
         if v_locked is not null then
             select json_arrayagg(o.member), count(*) into v_gone, v_rows
             from (select m.member from queue_group_member m force index (queue_group_member_group)
@@ -35,6 +40,7 @@ begin
                 straight_join queue_group_member m force index (primary) on m.member = j.member;
             set out_pruned = out_pruned + v_rows;
             if v_rows < v_left then
+                delete s from queue_group_stripe s where s.group_name = v_name;
                 delete g from queue_group g where g.group_name = v_name;
                 set out_pruned = out_pruned + 1;
             end if;

@@ -1,5 +1,5 @@
 -- calls: _queue_permits_note, _queue_put
--- changes: queue_group, queue_group_stripe
+-- changes: queue_group
 create or replace function _queue_group_check(in_group text, in_now bigint) returns void language plpgsql as $$
 declare
     v_group queue_group;
@@ -24,7 +24,6 @@ begin
     update queue_group g
     set finished_at = in_now, failed = v_failed, forget_at = in_now + (g.keep_seconds * 1000000)::bigint
     where g.group_name = in_group;
-    delete from queue_group_stripe s where s.group_name = in_group;
     v_kind := case when v_failed then v_group.fail_kind else v_group.then_kind end;
     if v_kind is not null then
         v_row.p_kind := v_kind;

@@ -1,5 +1,5 @@
 -- calls: _queue_group_check, _queue_groups_due, _queue_members_end
--- changes: queue_group, queue_group_member
+-- changes: queue_group, queue_group_member, queue_group_stripe
 create or replace function _queue_prune_groups(in_now bigint, in_max bigint) returns bigint language plpgsql
     set enable_seqscan = off set enable_hashjoin = off as $$
 declare
@@ -15,12 +15,18 @@ begin
         select g.group_name from queue_group g where g.forget_at <= in_now
             order by g.forget_at limit in_max for update skip locked
     loop
+        continue when ( -- who ends a member late, of a group that has failed, wants the group next
+            select count(*) from queue_group_stripe s where s.group_name = v_group.group_name) > (
+            select count(*) from (
+                select s.stripe from queue_group_stripe s
+                where s.group_name = v_group.group_name for update skip locked) l);
         delete from queue_group_member m
         where m.member = any (array(
             select o.member from queue_group_member o where o.group_name = v_group.group_name limit in_max - v_pruned));
         get diagnostics v_rows = row_count;
         v_pruned := v_pruned + v_rows;
         exit when v_pruned >= in_max;
+        delete from queue_group_stripe s where s.group_name = v_group.group_name;
         delete from queue_group g where g.group_name = v_group.group_name;
         v_pruned := v_pruned + 1;
     end loop;
