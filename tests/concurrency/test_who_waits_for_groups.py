@@ -151,6 +151,29 @@ def test_a_group_that_fails_waits_for_nobody_who_ends_another_member(
     assert keys(queue.pop("failed", 2)) == ["g"]
 
 
+def test_a_prune_that_waits_for_a_stripe_of_a_group_has_locked_no_group(
+    queue: Session, connect: Connect, harness: Harness
+) -> None:
+    for name in "ab":
+        queue.group(name, "next")
+    batch = [{"key": f"{n}", "group": "ab"[n // STRIPES]} for n in range(2 * STRIPES)]
+    queue.push_many("check", [*batch, {"key": "gone", "group": "b"}])
+    of_a, of_b, *_, gone = receipts(queue.reserve("check", None, 2 * STRIPES + 1))[::STRIPES]
+    first, second = connect(autocommit=False), connect(autocommit=False)
+    text = "select stripe from queue_group_member where p_key in ('0', '32', 'gone')"
+    assert len({stripe for (stripe,) in queue.execute(text)}) == 1
+    queue.nack(gone)
+    assert queue.remove("check", "gone") == "removed"
+    first.execute("select stripe from queue_group_stripe where group_name = 'b' for update")
+    with waiting(harness, second, lambda session: session.ack_many([of_a, of_b])) as acked:
+        with waiting(harness, connect(), lambda session: session.prune()) as pruned:
+            first.commit()
+            assert outcomes(acked.result(PATIENCE_S)) == ["acked"] * 2
+            second.commit()
+            pruned.result(PATIENCE_S)
+    assert [group.done for group in queue.groups()] == [1, 2]
+
+
 def test_a_prune_leaves_a_group_that_has_failed_to_who_ends_a_member_late(
     queue: Session, connect: Connect, clock: Clock
 ) -> None:

@@ -12,13 +12,17 @@ begin
     declare v_name, v_locked varchar(100) collate exact;
     declare v_from, v_rows, v_last, v_open bigint;
     declare v_left bigint default in_max;
-    declare v_gone longtext;
+    declare v_some, v_gone longtext;
+    declare v_looked longtext default '[]';
     declare v_past cursor for
         select g.group_name from queue_group g force index (queue_group_forget)
         where g.forget_at <= in_now order by g.forget_at limit in_max;
     declare v_open_ones cursor for
         select g.group_name, g.checked_to from queue_group g force index (queue_group_checked)
         where g.finished_at is null order by g.checked_at limit in_max;
+    declare v_looked_at cursor for
+        select n.group_name, n.place
+        from unnest(v_looked) n (group_name varchar(100) collate exact, place bigint);
     declare continue handler for not found begin end;
     set out_pruned = 0;
     past: for each v_past into v_name do
@@ -46,23 +50,29 @@ begin
             end if;
         end if;
     end each;
-    set v_left = in_max;
+    set v_left = in_max, v_gone = '[]';
     names: for each v_open_ones into v_name, v_from do
         if v_left <= 0 then
             leave names;
         end if;
-        set v_gone = null;
+        set v_some = null;
         select count(*), max(o.member) into v_rows, v_last
         from (select m.member from queue_group_member m force index (queue_group_member_group)
             where m.group_name = v_name and m.member > v_from order by m.member limit v_left) o;
-        select json_arrayagg(m.member) into v_gone
+        select json_arrayagg(m.member) into v_some
         from queue_group_member m force index (queue_group_member_group)
             left join delayed_queue q force index (primary) on q.entry = m.entry
         where m.group_name = v_name and m.member > v_from and m.member <= v_last and m.done_at is null
             and q.entry is null;
-        if v_gone is not null then
-            call _queue_members_end(v_gone, 'gone', null, in_now);
-        end if;
+        set v_gone = json_merge_preserve(v_gone, coalesce(v_some, '[]')),
+            v_looked = json_array_append(v_looked, '$', json_array(v_name, if(v_rows < v_left, 0, v_last) + 0)),
+            v_left = v_left - greatest(v_rows, 1);
+    end each;
+    -- of all groups at once, before one is locked: a stripe that is waited for may be of who wants that next
+    if v_gone <> '[]' then
+        call _queue_members_end(v_gone, 'gone', null, in_now);
+    end if;
+    for each v_looked_at into v_name, v_last do
         select count(*) into v_open from (
             select 1 from queue_group_member m force index (queue_group_member_open)
             where m.group_name = v_name and m.done_at is null limit 1) o;
@@ -72,10 +82,7 @@ begin
             if v_open = 0 then
                 call _queue_group_check(v_name, in_now);
             end if;
-            update queue_group g set g.checked_at = in_now, g.checked_to = case when v_rows < v_left then 0
-                else v_last end
-            where g.group_name = v_name;
+            update queue_group g set g.checked_at = in_now, g.checked_to = v_last where g.group_name = v_name;
         end if;
-        set v_left = v_left - greatest(v_rows, 1);
     end each;
 end;

@@ -7,10 +7,12 @@ declare
     v_pruned bigint := 0;
     v_rows bigint;
     v_last bigint;
-    v_gone bigint[];
+    v_some bigint[];
+    v_gone bigint[] := '{}';
+    v_names text[] := '{}';
+    v_places bigint[] := '{}';
     v_group record;
 begin
-    perform _queue_groups_due(in_now);
     for v_group in
         select g.group_name from queue_group g where g.forget_at <= in_now
             order by g.forget_at limit in_max for update skip locked
@@ -37,21 +39,29 @@ begin
         select count(*), max(o.member),
             array_agg(o.member) filter (where o.done_at is null
             and (select q.entry from delayed_queue q where q.entry = o.entry) is null)
-        into v_rows, v_last, v_gone
+        into v_rows, v_last, v_some
         from (
             select m.member, m.entry, m.done_at from queue_group_member m
             where m.group_name = v_group.group_name and m.member > v_group.checked_to order by m.member limit v_left) o;
-        perform _queue_members_end(v_gone, 'gone', null::jsonb, in_now) where v_gone is not null;
+        v_gone := v_gone || v_some;
+        v_names := v_names || v_group.group_name;
+        v_places := v_places || case when v_rows < v_left then 0 else v_last end;
+        v_left := v_left - greatest(v_rows, 1);
+        exit when v_left <= 0;
+    end loop;
+    -- of all groups at once, before one is locked: a stripe that is waited for may be of who wants that next
+    perform _queue_members_end(v_gone, 'gone', null::jsonb, in_now) where v_gone <> '{}';
+    perform _queue_groups_due(in_now);
+    for v_group in
+        select n.group_name, n.place from unnest(v_names, v_places) n (group_name, place)
+    loop
         perform from queue_group g where g.group_name = v_group.group_name for no key update skip locked;
         if found then
             perform _queue_group_check(v_group.group_name, in_now) where not exists (
                 select from queue_group_member m where m.group_name = v_group.group_name and m.done_at is null);
-            update queue_group g
-            set checked_at = in_now, checked_to = case when v_rows < v_left then 0 else v_last end
+            update queue_group g set checked_at = in_now, checked_to = v_group.place
             where g.group_name = v_group.group_name;
         end if;
-        v_left := v_left - greatest(v_rows, 1);
-        exit when v_left <= 0;
     end loop;
     return v_pruned;
 end $$;
