@@ -124,7 +124,7 @@ def test_acks_that_wait_for_a_stripe_of_a_group_have_not_locked_the_next(
 
 
 def failing(queue: Session, connect: Connect) -> tuple[Session, list[str]]:
-    """Hold two members of a group that fails with the first that dies, which somebody has; that one is returned."""
+    """Hold both members of a group that fails with the first that dies, which somebody has locked."""
     queue.group("g", "next", on_dead="fail", fail_kind="failed", keep_seconds=0)
     for key in "ab":
         queue.push("check", key, 0, group="g")
@@ -140,13 +140,15 @@ def test_a_group_that_fails_waits_for_nobody_who_ends_another_member(
 ) -> None:
     somebody, [dies, ends] = failing(queue, connect)
     first, second = connect(autocommit=False), connect(autocommit=False)
-    with waiting(harness, first, lambda session: session.nack(dies, final=True)) as dead:
-        with waiting(harness, second, lambda session: session.ack(ends)) as acked:
-            somebody.commit()
-            assert dead.result(PATIENCE_S).outcome == "dead"
-            first.commit()
-            assert acked.result(PATIENCE_S).outcome == "acked"
-            second.commit()
+    with (
+        waiting(harness, first, lambda session: session.nack(dies, final=True)) as dead,
+        waiting(harness, second, lambda session: session.ack(ends)) as acked,
+    ):
+        somebody.commit()
+        assert dead.result(PATIENCE_S).outcome == "dead"
+        first.commit()
+        assert acked.result(PATIENCE_S).outcome == "acked"
+        second.commit()
     assert [group.state for group in queue.groups()] == ["failed"]
     assert keys(queue.pop("failed", 2)) == ["g"]
 
@@ -165,12 +167,14 @@ def test_a_prune_that_waits_for_a_stripe_of_a_group_has_locked_no_group(
     queue.nack(gone)
     assert queue.remove("check", "gone") == "removed"
     first.execute("select stripe from queue_group_stripe where group_name = 'b' for update")
-    with waiting(harness, second, lambda session: session.ack_many([of_a, of_b])) as acked:
-        with waiting(harness, connect(), lambda session: session.prune()) as pruned:
-            first.commit()
-            assert outcomes(acked.result(PATIENCE_S)) == ["acked"] * 2
-            second.commit()
-            pruned.result(PATIENCE_S)
+    with (
+        waiting(harness, second, lambda session: session.ack_many([of_a, of_b])) as acked,
+        waiting(harness, connect(), lambda session: session.prune()) as pruned,
+    ):
+        first.commit()
+        assert outcomes(acked.result(PATIENCE_S)) == ["acked"] * 2
+        second.commit()
+        pruned.result(PATIENCE_S)
     assert [group.done for group in queue.groups()] == [1, 2]
 
 

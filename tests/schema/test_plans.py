@@ -600,6 +600,10 @@ SMALL = {"queue_log_gone", "queue_log_known", "queue_cursor", "queue_reader"}
 """They stay small; a prune reads the largest number in each, to find a sequence that is behind."""
 
 
+FIXED = {"queue_group_stripe": 32}
+"""A group has so many, whatever comes; a prune that forgets it reads them all."""
+
+
 def test_a_filter_reads_one_of_so_many_messages(filled: Filled) -> None:
     with psycopg.connect(filled.url, autocommit=True) as conn:
         plans = Plans(conn)
@@ -816,7 +820,9 @@ def what_is_wrong(filled: Filled, plans: Plans, name: str) -> dict[str, list[str
         wrong["more rows than the batch and what is held"] = [
             str(one)
             for one in nodes
-            if one.relation in TABLES and one.kind.endswith("Scan") and one.touched > most
+            if one.relation in TABLES
+            and one.kind.endswith("Scan")
+            and one.touched > FIXED.get(str(one.relation), most)
         ]
     # of an empty table any index that serves is right, and the calls are bounded all the same
     if filled.known != "empty":
