@@ -477,14 +477,14 @@ MANY: dict[str, Callable[[Session, list[str]], list[str]]] = {
 }
 
 
-@pytest.mark.parametrize("guarded", [False, True], ids=["plain", "semaphores"])
+@pytest.mark.parametrize("named", ["", "a", "ab"], ids=["plain", "the first names a semaphore", "both do"])
 @pytest.mark.parametrize("way", MANY)
 def test_a_call_that_waits_for_a_delivery_has_not_locked_the_next(
-    queue: Session, connect: Connect, harness: Harness, way: str, guarded: bool
+    queue: Session, connect: Connect, harness: Harness, way: str, named: str
 ) -> None:
     queue.semaphore("s", 2)
     for key in "ab":
-        queue.push("k", key, 0, semaphores=["s"] if guarded else None)
+        queue.push("k", key, 0, semaphores=["s"] if key in named else None)
     sooner, later = receipts(queue.reserve("k", None, 2))
     first = connect(autocommit=False)
     lock(first, "a")

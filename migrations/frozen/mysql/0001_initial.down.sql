@@ -107,6 +107,8 @@ drop procedure if exists _queue_stage_put_each;
 --;
 drop procedure if exists _queue_stage_put;
 --;
+drop procedure if exists _queue_stage_note;
+--;
 drop procedure if exists _queue_stage_prune;
 --;
 drop procedure if exists _queue_stage_remove;

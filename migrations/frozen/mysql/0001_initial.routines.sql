@@ -5377,7 +5377,7 @@ begin
 end;
 --;
 -- calls: _queue_put
--- changes: queue_group, queue_group_stripe
+-- changes: queue_group
 drop procedure if exists _queue_group_check;
 --;
 create procedure _queue_group_check(in in_group text character set utf8mb4 collate /*!80017 utf8mb4_0900_bin *//*M!100600 utf8mb4_nopad_bin */, in in_now bigint)
@@ -5417,7 +5417,6 @@ finishing: begin
     update queue_group g set g.finished_at = in_now, g.failed = v_failed,
         g.forget_at = in_now + g.keep_seconds * 1000000
     where g.group_name = in_group;
-    delete s from queue_group_stripe s where s.group_name = in_group;
     set v_kind = if(v_failed, v_fail_kind, v_kind);
     if v_kind is not null then
         /*M!100600 set statement group_concat_max_len = 1000000000 for */ select json_arrayagg(json_merge_preserve(json_object('kind', r.p_kind, 'key', r.p_key, 'outcome', r.outcome),
@@ -5611,7 +5610,7 @@ begin
 end;
 --;
 -- calls: _queue_group_check, _queue_members_end
--- changes: queue_group, queue_group_member
+-- changes: queue_group, queue_group_member, queue_group_stripe
 drop procedure if exists _queue_prune_groups;
 --;
 create procedure _queue_prune_groups(in in_now bigint, in in_max bigint, out out_pruned bigint)
@@ -5626,13 +5625,17 @@ begin
     declare v_name, v_locked varchar(100) character set utf8mb4 collate /*!80017 utf8mb4_0900_bin *//*M!100600 utf8mb4_nopad_bin */;
     declare v_from, v_rows, v_last, v_open bigint;
     declare v_left bigint default in_max;
-    declare v_gone longtext character set utf8mb4;
+    declare v_some, v_gone longtext character set utf8mb4;
+    declare v_looked longtext character set utf8mb4 default '[]';
     declare v_past cursor for
         select g.group_name from queue_group g force index (queue_group_forget)
         where g.forget_at <= in_now order by g.forget_at limit in_max;
     declare v_open_ones cursor for
         select g.group_name, g.checked_to from queue_group g force index (queue_group_checked)
         where g.finished_at is null order by g.checked_at limit in_max;
+    declare v_looked_at cursor for
+        select n.group_name, n.place
+        from json_table(v_looked, '$[*]' columns (group_name varchar(100) character set utf8mb4 collate /*!80017 utf8mb4_0900_bin *//*M!100600 utf8mb4_nopad_bin */ path '$[0]', place bigint path '$[1]')) n;
     declare continue handler for not found begin end;
     set out_pruned = 0;
     open v_past; begin declare v_over boolean default false; past: loop
@@ -5643,6 +5646,11 @@ begin
         end if;
         set v_locked = null, v_gone = null, v_left = in_max - out_pruned;
         select g.group_name into v_locked from queue_group g where g.group_name = v_name for update skip locked;
+        -- who ends a member late, of a group that has failed, wants the group next
+        select count(*) into v_open from (
+            select s.stripe from queue_group_stripe s where s.group_name = v_name for update skip locked) l;
+        select if(count(*) > v_open, null, v_locked) into v_locked
+        from queue_group_stripe s where s.group_name = v_name;
         if v_locked is not null then
             /*M!100600 set statement group_concat_max_len = 1000000000 for */ select json_arrayagg(o.member), count(*) into v_gone, v_rows
             from (select m.member from queue_group_member m force index (queue_group_member_group)
@@ -5651,30 +5659,39 @@ begin
                 straight_join queue_group_member m force index (primary) on m.member = j.member;
             set out_pruned = out_pruned + v_rows;
             if v_rows < v_left then
+                delete s from queue_group_stripe s where s.group_name = v_name;
                 delete g from queue_group g where g.group_name = v_name;
                 set out_pruned = out_pruned + 1;
             end if;
         end if;
     end loop; end; close v_past;
-    set v_left = in_max;
+    set v_left = in_max, v_gone = '[]';
     open v_open_ones; begin declare v_over boolean default false; names: loop
     begin declare continue handler for not found set v_over = true; fetch v_open_ones into v_name, v_from; end;
     if v_over then leave names; end if;
         if v_left <= 0 then
             leave names;
         end if;
-        set v_gone = null;
+        set v_some = null;
         select count(*), max(o.member) into v_rows, v_last
         from (select m.member from queue_group_member m force index (queue_group_member_group)
             where m.group_name = v_name and m.member > v_from order by m.member limit v_left) o;
-        /*M!100600 set statement group_concat_max_len = 1000000000 for */ select json_arrayagg(m.member) into v_gone
+        /*M!100600 set statement group_concat_max_len = 1000000000 for */ select json_arrayagg(m.member) into v_some
         from queue_group_member m force index (queue_group_member_group)
             left join delayed_queue q force index (primary) on q.entry = m.entry
         where m.group_name = v_name and m.member > v_from and m.member <= v_last and m.done_at is null
             and q.entry is null;
-        if v_gone is not null then
-            call _queue_members_end(v_gone, 'gone', null, in_now);
-        end if;
+        set v_gone = json_merge_preserve(v_gone, coalesce(v_some, '[]')),
+            v_looked = json_array_append(v_looked, '$', json_array(v_name, if(v_rows < v_left, 0, v_last) + 0)),
+            v_left = v_left - greatest(v_rows, 1);
+    end loop; end; close v_open_ones;
+    -- of all groups at once, before one is locked: a stripe that is waited for may be of who wants that next
+    if v_gone <> '[]' then
+        call _queue_members_end(v_gone, 'gone', null, in_now);
+    end if;
+    open v_looked_at; begin declare v_over boolean default false; each_v_looked_at: loop
+    begin declare continue handler for not found set v_over = true; fetch v_looked_at into v_name, v_last; end;
+    if v_over then leave each_v_looked_at; end if;
         select count(*) into v_open from (
             select 1 from queue_group_member m force index (queue_group_member_open)
             where m.group_name = v_name and m.done_at is null limit 1) o;
@@ -5684,12 +5701,9 @@ begin
             if v_open = 0 then
                 call _queue_group_check(v_name, in_now);
             end if;
-            update queue_group g set g.checked_at = in_now, g.checked_to = case when v_rows < v_left then 0
-                else v_last end
-            where g.group_name = v_name;
+            update queue_group g set g.checked_at = in_now, g.checked_to = v_last where g.group_name = v_name;
         end if;
-        set v_left = v_left - greatest(v_rows, 1);
-    end loop; end; close v_open_ones;
+    end loop; end; close v_looked_at;
 end;
 --;
 -- calls: _queue_boolean, _queue_check_name, _queue_check_options, _queue_check_payload, _queue_check_roles,
@@ -7946,26 +7960,50 @@ begin
     end;
 end;
 --;
--- calls: _queue_check_json, _queue_epoch, _queue_fail, _queue_integer, _queue_stage_put_each, _queue_text
--- changes: delayed_queue, queue_stage, queue_stage_part, queue_write
+-- calls: _queue_integer, _queue_text
+-- changes: queue_write
+drop procedure if exists _queue_stage_note;
+--;
+create procedure _queue_stage_note(in in_query text character set utf8mb4 collate /*!80017 utf8mb4_0900_bin *//*M!100600 utf8mb4_nopad_bin */, in in_batch bigint, in in_options longtext character set utf8mb4,
+    in in_now bigint, in in_messages bigint, in in_pushed bigint, in in_differing bigint)
+    comment 'Notes what came of a write, where it has a name.
+in_query, in_batch: whose batch it is. in_options: job, and refused, of queue_stage_publish. in_now: the time of the
+call. in_messages, in_pushed, in_differing: as in queue_stage_publish.
+Errors: PQ002 for refused.
+Locks: none.'
+begin
+    declare v_refused bigint;
+    declare v_job text character set utf8mb4 collate /*!80017 utf8mb4_0900_bin *//*M!100600 utf8mb4_nopad_bin */;
+    call _queue_text(in_options, 'job', v_job);
+    call _queue_integer(in_options, 'refused', 0, 9223372036854775807, v_refused);
+    if coalesce(in_query, v_job) is not null then
+        insert into queue_write (query, batch, job, written_at, messages, pushed, differing, refused)
+        values (in_query, in_batch, left(v_job, 200), in_now, in_messages, in_pushed, in_differing,
+            coalesce(v_refused, 0));
+    end if;
+end;
+--;
+-- calls: _queue_check_json, _queue_epoch, _queue_fail, _queue_stage_put_each
+-- changes: delayed_queue, queue_stage, queue_stage_part
 drop procedure if exists _queue_stage_put;
 --;
-create procedure _queue_stage_put(in in_parts longtext character set utf8mb4, in in_query text character set utf8mb4 collate /*!80017 utf8mb4_0900_bin *//*M!100600 utf8mb4_nopad_bin */, in in_batch bigint,
-    in in_options longtext character set utf8mb4, in in_now bigint, out out_messages bigint, out out_pushed bigint, out out_differing bigint)
-    comment 'Pushes what is staged, takes it out of the stage, and notes what came of it where the write has a name.
+create procedure _queue_stage_put(in in_parts longtext character set utf8mb4, in in_held longtext character set utf8mb4, in in_now bigint, out out_messages bigint,
+    out out_pushed bigint, out out_differing bigint, out out_rest longtext character set utf8mb4)
+    comment 'Pushes what is staged, and takes it out of the stage. But what has the key of a message that the caller is
+about to end stays there: it is pushed once that message has gone, by a second call for the rest.
 in_parts: a JSON array of {part, messages}: each what queue_stage_begin answered, and how many messages were staged
-under it.
-in_query, in_batch: whose batch it is. in_options: job, and refused, of queue_stage_publish. in_now: the time of the
-call.
-out_messages, out_pushed, out_differing: messages, pushed and differing of queue_stage_publish.
+under it. in_held: what the caller holds, and will have ended before a second call, as _queue_stream_held answers it;
+NULL: nothing. in_now: the time of the call.
+out_messages, out_pushed, out_differing: messages, pushed and differing of queue_stage_publish. out_rest: the parts for
+a second call, NULL: none. What stays counts among the messages alone.
 Errors: PQ001 for parts, PQ004 where one isn''t there or has not so many messages; for a message PQ001, PQ002 and PQ003,
 naming its row and its key.
-Locks: the parts, in their order; else as queue_push_many.
+Locks: the parts, in their order; else as queue_push_many. What a second call puts in waits for nobody: the keys are
+those of messages that this transaction has ended.
 differs: messages of one time are delivered in the order of their keys.'
 begin
-    declare v_expected, v_shift, v_first, v_refused bigint;
-    declare v_job text character set utf8mb4 collate /*!80017 utf8mb4_0900_bin *//*M!100600 utf8mb4_nopad_bin */;
-    declare v_bad longtext character set utf8mb4;
+    declare v_expected, v_shift, v_first bigint;
+    declare v_bad, v_gone longtext character set utf8mb4;
     declare v_found, v_special int;
     declare v_counted boolean;
     call _queue_check_json(coalesce(in_parts, 'null'), 'PQ003', 'parts');
@@ -8048,29 +8086,34 @@ and coalesce(s.max_attempts between 1 and 1000000000, true))
         on duplicate key update entry = delayed_queue.entry;
         set out_pushed = row_count();
     end if;
-    set out_differing = 0;
+    set out_differing = 0, out_rest = null;
     if not v_counted or out_pushed < out_messages then
         -- others have put in higher numbers since, too
-        select if(v_counted, out_pushed,
+        /*M!100600 set statement group_concat_max_len = 1000000000 for */ select if(v_counted, out_pushed,
                 count(distinct if(q.entry > v_first and q.created_at = in_now, q.entry, null))),
-            coalesce(sum(q.entry is not null
+            coalesce(sum(q.entry is not null and h.entry is null
             and not if(s.payload_bytes is not null, q.payload_bytes <=> s.payload_bytes,
                 /*!80017 q.payload <=> cast(coalesce(s.payload, 'null') as json) */
-                /*M!100600 cast(q.payload as binary) <=> cast(coalesce(s.payload, 'null') as binary) */)), 0)
-        into out_pushed, out_differing
+                /*M!100600 cast(q.payload as binary) <=> cast(coalesce(s.payload, 'null') as binary) */)), 0),
+            if(count(h.entry) > 0, json_arrayagg(if(h.entry is null, s.id, null)), null)
+        into out_pushed, out_differing, v_gone
         from json_table(in_parts, '$[*]' columns (part bigint path '$.part')) j straight_join queue_stage s force index (queue_stage_of_part) on s.part = j.part
-            left join delayed_queue q force index (delayed_queue_key) on q.p_kind = s.p_kind and q.p_key = s.p_key;
+            left join delayed_queue q force index (delayed_queue_key) on q.p_kind = s.p_kind and q.p_key = s.p_key
+            -- by the entry: for a kind and a key no server makes an index of what it lists
+            left join (select d.entry from json_table(in_held, '$[*]' columns (entry bigint path '$[0]', secret char(32) character set utf8mb4 path '$[1]', place int path '$[2]')) j straight_join delayed_queue d force index (primary) on d.entry = j.entry and d.secret = unhex(j.secret) limit 1000000000 for update /*!80000 of d */) h
+                on h.entry = q.entry;
     end if;
-    call _queue_text(in_options, 'job', v_job);
-    call _queue_integer(in_options, 'refused', 0, 9223372036854775807, v_refused);
-    if coalesce(in_query, v_job) is not null then
-        insert into queue_write (query, batch, job, written_at, messages, pushed, differing, refused)
-        values (in_query, in_batch, left(v_job, 200), in_now, out_messages, out_pushed, out_differing,
-            coalesce(v_refused, 0));
+    if v_gone is null then
+        /*M!100600 set statement sql_safe_updates = 0 for */ delete s from json_table(in_parts, '$[*]' columns (part bigint path '$.part')) j straight_join queue_stage s force index (queue_stage_of_part) on s.part = j.part;
+        /*M!100600 set statement sql_safe_updates = 0 for */ delete p from json_table(in_parts, '$[*]' columns (part bigint path '$.part')) j
+            straight_join queue_stage_part p force index (primary) on p.part = j.part;
+    else
+        /*M!100600 set statement sql_safe_updates = 0 for */ delete s from json_table(v_gone, '$[*]' columns (id bigint path '$')) j
+            straight_join queue_stage s force index (primary) on s.id = j.id;
+        /*M!100600 set statement group_concat_max_len = 1000000000 for */ select json_arrayagg(json_object('part', j.part + 0, 'messages', (
+            select count(*) from queue_stage s where s.part = j.part))) into out_rest
+        from json_table(in_parts, '$[*]' columns (part bigint path '$.part')) j;
     end if;
-    /*M!100600 set statement sql_safe_updates = 0 for */ delete s from json_table(in_parts, '$[*]' columns (part bigint path '$.part')) j straight_join queue_stage s force index (queue_stage_of_part) on s.part = j.part;
-    /*M!100600 set statement sql_safe_updates = 0 for */ delete p from json_table(in_parts, '$[*]' columns (part bigint path '$.part')) j
-        straight_join queue_stage_part p force index (primary) on p.part = j.part;
 end;
 --;
 -- calls: _queue_check_inbox_row, _queue_push
@@ -8329,8 +8372,8 @@ begin
     select v_part as part;
 end;
 --;
--- calls: _queue_batch_done, _queue_check_batch, _queue_check_options, _queue_integer, _queue_stage_put, _queue_text,
---     queue_now
+-- calls: _queue_batch_done, _queue_check_batch, _queue_check_options, _queue_integer, _queue_stage_note,
+--     _queue_stage_put, _queue_text, queue_now
 drop procedure if exists queue_stage_publish;
 --;
 create procedure queue_stage_publish(in in_parts longtext character set utf8mb4, in in_options longtext character set utf8mb4)
@@ -8358,6 +8401,7 @@ differs: messages of one time are delivered in the order of their keys.'
 begin
     declare v_now, v_batch, v_messages, v_pushed, v_differing bigint;
     declare v_query, v_run, v_job text character set utf8mb4 collate /*!80017 utf8mb4_0900_bin *//*M!100600 utf8mb4_nopad_bin */;
+    declare v_rest longtext character set utf8mb4;
     declare v_new boolean default true;
     begin declare v_own boolean; declare v_tries int default 0; again: loop begin
         declare exit handler for 1213, 1020, 1467 call _queue_retry(v_own, v_tries);
@@ -8375,7 +8419,8 @@ begin
         end if;
         set v_messages = 0, v_pushed = 0, v_differing = 0;
         if v_new then
-            call _queue_stage_put(in_parts, v_query, v_batch, in_options, v_now, v_messages, v_pushed, v_differing);
+            call _queue_stage_put(in_parts, null, v_now, v_messages, v_pushed, v_differing, v_rest);
+            call _queue_stage_note(v_query, v_batch, in_options, v_now, v_messages, v_pushed, v_differing);
         end if;
         call _queue_commit(v_own);
         leave again;
@@ -8729,13 +8774,16 @@ begin
 end;
 --;
 -- calls: _queue_ack_many, _queue_batch_done, _queue_boolean, _queue_check_batch, _queue_check_options, _queue_fail,
---     _queue_lock, _queue_stage_put, _queue_stream_fail, _queue_stream_held, _queue_text, queue_now
+--     _queue_lock, _queue_stage_note, _queue_stage_put, _queue_stream_fail, _queue_stream_held, _queue_text,
+--     queue_now
 -- changes: queue_stream_kept, queue_stream_part, queue_stream_plan
 drop procedure if exists queue_stream_commit;
 --;
 create procedure queue_stream_commit(in in_stream text character set utf8mb4 collate /*!80017 utf8mb4_0900_bin *//*M!100600 utf8mb4_nopad_bin */, in in_batch bigint, in in_options longtext character set utf8mb4)
     comment 'Ends a batch: it acknowledges what the parts of the batch were handed out. In the same transaction it
-publishes what came of it and gives back what failed.
+publishes what came of it and gives back what failed. What is published under the kind and key of a message of the batch
+is put in once that message has ended, as a new message; where it doesn''t end, but goes back for another try, its key
+is taken.
 in_stream, in_batch: as in queue_stream_reserve.
 in_options: what came of the batch.
 - parts: what to publish, as in queue_stage_publish. Allowed: an array of {part, messages}. Default: none.
@@ -8762,7 +8810,8 @@ begin
         declare v_now bigint;
         declare v_whole, v_keep boolean default false;
         declare v_number int;
-        declare v_list, v_receipts longtext character set utf8mb4;
+        declare v_list, v_receipts, v_rest longtext character set utf8mb4;
+        declare v_count, v_more, v_others bigint;
         declare v_run, v_job text character set utf8mb4 collate /*!80017 utf8mb4_0900_bin *//*M!100600 utf8mb4_nopad_bin */;
         declare v_outcomes longtext character set ascii;
         declare c cursor for
@@ -8802,8 +8851,7 @@ begin
             end if;
             delete k from queue_stream_kept k where k.stream = in_stream and k.batch + 0 < in_batch;
             if json_contains_path(in_options, 'one', '$.parts') then
-                call _queue_stage_put(json_extract(in_options, '$.parts'), in_stream, in_batch, in_options, v_now, v_published,
-                    v_pushed, v_differing);
+                call _queue_stage_put(json_extract(in_options, '$.parts'), v_list, v_now, v_published, v_pushed, v_differing, v_rest);
             end if;
             if json_contains_path(in_options, 'one', '$.failed') then
                 call _queue_stream_fail(json_extract(in_options, '$.failed'), in_stream, in_batch, v_now, v_failed);
@@ -8818,6 +8866,13 @@ begin
             if v_whole and v_lost > 0 then
                 call _queue_fail('PQ004', 'batch', in_batch,
                     concat(v_lost, ' of its messages are no longer held for it'));
+            end if;
+            if v_rest is not null then -- what has the keys of messages that were there until now
+                call _queue_stage_put(v_rest, null, v_now, v_count, v_more, v_others, v_rest);
+                set v_pushed = v_pushed + v_more, v_differing = v_differing + v_others;
+            end if;
+            if json_contains_path(in_options, 'one', '$.parts') then
+                call _queue_stage_note(in_stream, in_batch, in_options, v_now, v_published, v_pushed, v_differing);
             end if;
             delete l from queue_stream_part p straight_join queue_stream_plan l on l.source = p.source
             where p.stream = in_stream and p.batch + 0 <= in_batch;

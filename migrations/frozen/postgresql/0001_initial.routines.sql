@@ -2075,6 +2075,11 @@ begin
     v_receipts := _queue_receipts(in_receipts);
     perform _queue_check_seconds(in_seconds);
     v_outcomes := array_fill('lost'::text, array[cardinality(v_receipts.receipts)]);
+    -- all in the order of their entries, where some name semaphores: those are extended after the others
+    perform q.entry from delayed_queue q where q.entry = any (v_receipts.entries) and exists (
+        select from unnest(v_receipts.entries) r (entry) join delayed_queue m on m.entry between r.entry and r.entry
+            where m.semaphores is not null)
+        order by q.entry + 0 for update;
     for v_place, v_kind in
         update delayed_queue q set scheduled_at = v_now + (in_seconds * 1000000)::bigint
         from unnest(v_receipts.entries, v_receipts.secrets, v_receipts.places) r (entry, secret, place)
@@ -5156,7 +5161,7 @@ many as were allowed or fewer. in_now: the time of the call.
 Locks: the slots, which are locked already; a part of the bucket, as _queue_lease_tokens.$$;
 --;
 -- calls: _queue_permits_note, _queue_put
--- changes: queue_group, queue_group_stripe
+-- changes: queue_group
 create or replace function _queue_group_check(in_group text, in_now bigint) returns void language plpgsql as $$
 declare
     v_group queue_group;
@@ -5181,7 +5186,6 @@ begin
     update queue_group g
     set finished_at = in_now, failed = v_failed, forget_at = in_now + (g.keep_seconds * 1000000)::bigint
     where g.group_name = in_group;
-    delete from queue_group_stripe s where s.group_name = in_group;
     v_kind := case when v_failed then v_group.fail_kind else v_group.then_kind end;
     if v_kind is not null then
         v_row.p_kind := v_kind;
@@ -5345,7 +5349,7 @@ Locks: the groups, shared, in the order of their names: they can't finish before
 that is finishing.$$;
 --;
 -- calls: _queue_group_check, _queue_groups_due, _queue_members_end
--- changes: queue_group, queue_group_member
+-- changes: queue_group, queue_group_member, queue_group_stripe
 create or replace function _queue_prune_groups(in_now bigint, in_max bigint) returns bigint language plpgsql
     set enable_seqscan = off set enable_hashjoin = off as $$
 declare
@@ -5353,20 +5357,28 @@ declare
     v_pruned bigint := 0;
     v_rows bigint;
     v_last bigint;
-    v_gone bigint[];
+    v_some bigint[];
+    v_gone bigint[] := '{}';
+    v_names text[] := '{}';
+    v_places bigint[] := '{}';
     v_group record;
 begin
-    perform _queue_groups_due(in_now);
     for v_group in
         select g.group_name from queue_group g where g.forget_at <= in_now
             order by g.forget_at limit in_max for update skip locked
     loop
+        continue when ( -- who ends a member late, of a group that has failed, wants the group next
+            select count(*) from queue_group_stripe s where s.group_name = v_group.group_name) > (
+            select count(*) from (
+                select s.stripe from queue_group_stripe s
+                where s.group_name = v_group.group_name for update skip locked) l);
         delete from queue_group_member m
         where m.member = any (array(
             select o.member from queue_group_member o where o.group_name = v_group.group_name limit in_max - v_pruned));
         get diagnostics v_rows = row_count;
         v_pruned := v_pruned + v_rows;
         exit when v_pruned >= in_max;
+        delete from queue_group_stripe s where s.group_name = v_group.group_name;
         delete from queue_group g where g.group_name = v_group.group_name;
         v_pruned := v_pruned + 1;
     end loop;
@@ -5377,21 +5389,29 @@ begin
         select count(*), max(o.member),
             array_agg(o.member) filter (where o.done_at is null
             and (select q.entry from delayed_queue q where q.entry = o.entry) is null)
-        into v_rows, v_last, v_gone
+        into v_rows, v_last, v_some
         from (
             select m.member, m.entry, m.done_at from queue_group_member m
             where m.group_name = v_group.group_name and m.member > v_group.checked_to order by m.member limit v_left) o;
-        perform _queue_members_end(v_gone, 'gone', null::jsonb, in_now) where v_gone is not null;
+        v_gone := v_gone || v_some;
+        v_names := v_names || v_group.group_name;
+        v_places := v_places || case when v_rows < v_left then 0 else v_last end;
+        v_left := v_left - greatest(v_rows, 1);
+        exit when v_left <= 0;
+    end loop;
+    -- of all groups at once, before one is locked: a stripe that is waited for may be of who wants that next
+    perform _queue_members_end(v_gone, 'gone', null::jsonb, in_now) where v_gone <> '{}';
+    perform _queue_groups_due(in_now);
+    for v_group in
+        select n.group_name, n.place from unnest(v_names, v_places) n (group_name, place)
+    loop
         perform from queue_group g where g.group_name = v_group.group_name for no key update skip locked;
         if found then
             perform _queue_group_check(v_group.group_name, in_now) where not exists (
                 select from queue_group_member m where m.group_name = v_group.group_name and m.done_at is null);
-            update queue_group g
-            set checked_at = in_now, checked_to = case when v_rows < v_left then 0 else v_last end
+            update queue_group g set checked_at = in_now, checked_to = v_group.place
             where g.group_name = v_group.group_name;
         end if;
-        v_left := v_left - greatest(v_rows, 1);
-        exit when v_left <= 0;
     end loop;
     return v_pruned;
 end $$;
@@ -7000,19 +7020,40 @@ in_now: the time of the call. in_max: how many rows of each at the most.
 Result: how many rows.
 Locks: the rows; what others have locked is left.$$;
 --;
--- calls: _queue_fail, _queue_integer, _queue_setting, _queue_text
--- changes: queue_inbox, queue_stage, queue_stage_part, queue_write
-create or replace function _queue_stage_put(in_parts jsonb, in_query text, in_batch bigint, in_options jsonb,
-    in_now bigint, out messages bigint, out pushed bigint, out differing bigint)
+-- calls: _queue_integer, _queue_text
+-- changes: queue_write
+create or replace function _queue_stage_note(in_query text, in_batch bigint, in_options jsonb, in_now bigint,
+    in_messages bigint, in_pushed bigint, in_differing bigint) returns void language plpgsql as $$
+declare
+    v_job constant text := _queue_text(in_options, 'job');
+begin
+    if coalesce(in_query, v_job) is not null then
+        insert into queue_write (query, batch, job, written_at, messages, pushed, differing, refused)
+        values (in_query, in_batch, v_job, in_now, in_messages, in_pushed, in_differing,
+            coalesce(_queue_integer(in_options, 'refused', 0::bigint, 9223372036854775807), 0));
+    end if;
+end $$;
+--;
+comment on function _queue_stage_note(text, bigint, jsonb, bigint, bigint, bigint, bigint) is
+$$Notes what came of a write, where it has a name.
+in_query, in_batch: whose batch it is. in_options: job, and refused, of queue_stage_publish. in_now: the time of the
+call. in_messages, in_pushed, in_differing: as in queue_stage_publish.
+Errors: PQ002 for refused.
+Locks: none.$$;
+--;
+-- calls: _queue_fail, _queue_setting
+-- changes: queue_inbox, queue_stage, queue_stage_part
+create or replace function _queue_stage_put(in_parts jsonb, in_secrets bytea[],
+    out messages bigint, out pushed bigint, out differing bigint, out rest jsonb)
     language plpgsql set enable_seqscan = off set enable_hashjoin = off as $$
 declare
     v_bad text;
     v_parts bigint[];
     v_expected bigint;
     v_rows bigint;
-    v_job constant text := _queue_text(in_options, 'job');
     v_name constant text := _queue_setting('taken_in');
     v_taken bigint[];
+    v_left tid[];
 begin
     if in_parts is null or jsonb_typeof(in_parts) <> 'array' then
         perform _queue_fail('PQ001', 'parts', in_parts::text, 'must be a JSON array of {part, messages}');
@@ -7045,35 +7086,43 @@ begin
     v_taken := coalesce(nullif(current_setting(v_name, true), '')::bigint[], '{0, 0}');
     messages := case when v_parts = '{}' then v_taken[1] else v_rows end;
     pushed := v_taken[2];
-    if pushed = messages then
-        differing := 0;
-    elsif v_parts <> '{}' then
-        select count(*) into differing from queue_stage s
-            join delayed_queue q on q.p_kind = s.p_kind and q.p_key = s.p_key
-        where s.part = any (v_parts) and (q.payload_bytes is distinct from s.payload_bytes
-            or q.payload is distinct from case when s.payload_bytes is null
-                then coalesce(s.payload, 'null')::jsonb end);
-    end if;
-    if coalesce(in_query, v_job) is not null then
-        insert into queue_write (query, batch, job, written_at, messages, pushed, differing, refused)
-        values (in_query, in_batch, v_job, in_now, messages, pushed, differing,
-            coalesce(_queue_integer(in_options, 'refused', 0::bigint, 9223372036854775807), 0));
-    end if;
     perform set_config(v_name, '', true);
-    delete from queue_stage s where s.part = any (v_parts);
-    delete from queue_stage_part p where p.part = any (v_parts);
+    differing := 0;
+    if pushed < messages and v_parts <> '{}' then
+        select count(*) filter (where d.differs and d.held is not true),
+            array_agg(d.tid) filter (where d.held) into differing, v_left
+        from (
+            select s.ctid as tid, q.payload_bytes is distinct from s.payload_bytes
+                or q.payload is distinct from case when s.payload_bytes is null
+                    then coalesce(s.payload, 'null')::jsonb end as differs,
+                -- CASE, so that it is hashed, and no join
+                case when q.secret is not null then q.secret in (select unnest(in_secrets)) end as held
+            from queue_stage s, lateral ( -- OFFSET, so that each is looked up, and not the kind read in its order
+                select o.payload, o.payload_bytes, o.secret from delayed_queue o
+                where o.p_kind = s.p_kind and o.p_key = s.p_key offset 0) q
+            where s.part = any (v_parts)) d;
+    end if;
+    if v_left is null then
+        delete from queue_stage s where s.part = any (v_parts);
+        delete from queue_stage_part p where p.part = any (v_parts);
+    else
+        delete from queue_stage s where s.part = any (v_parts) and s.ctid not in (select unnest(v_left));
+        select jsonb_agg(jsonb_build_object('part', p.part, 'messages', (
+            select count(*) from queue_stage s where s.part = p.part))) into rest from unnest(v_parts) p (part);
+    end if;
 end $$;
 --;
-comment on function _queue_stage_put(jsonb, text, bigint, jsonb, bigint) is
-$$Pushes what is staged, takes it out of the stage, and notes what came of it where the write has a name.
+comment on function _queue_stage_put(jsonb, bytea[]) is
+$$Pushes what is staged, and takes it out of the stage. But what has the key of a message that the caller is about to
+end stays there: it is pushed once that message has gone, by a second call for the rest.
 in_parts: a JSON array of {part, messages}: each what queue_stage_begin answered, and how many messages were staged
-under it.
-in_query, in_batch: whose batch it is. in_options: job, and refused, of queue_stage_publish. in_now: the time of the
-call.
-Result: messages, pushed and differing, as in queue_stage_publish.
+under it. in_secrets: those of what the caller holds, and will have ended before a second call; NULL: nothing.
+Result: messages, pushed and differing, as in queue_stage_publish; rest: the parts for a second call, NULL: none. What
+stays counts among the messages alone.
 Errors: PQ001 for parts, PQ004 where one isn't there or has not so many messages; for a message PQ001, PQ002 and PQ003,
 naming its row and its key.
-Locks: the parts, in their order; else as queue_push_many.$$;
+Locks: the parts, in their order; else as queue_push_many. What a second call puts in waits for nobody: the keys are
+those of messages that this transaction has ended.$$;
 --;
 -- calls: _queue_check_name, _queue_fail
 create or replace function _queue_check_batch(in_name text, in_query text,
@@ -7451,8 +7500,8 @@ Errors: PQ001 for job, PQ002 for options.
 Locks: the parts of earlier runs; what others have locked is left.
 Where the idea comes from: the staging tables of bulk loaders; writers that stage under a job and commit once.$$;
 --;
--- calls: _queue_batch_done, _queue_check_batch, _queue_check_options, _queue_integer, _queue_stage_put, _queue_text,
---     queue_now
+-- calls: _queue_batch_done, _queue_check_batch, _queue_check_options, _queue_integer, _queue_stage_note,
+--     _queue_stage_put, _queue_text, queue_now
 create or replace function queue_stage_publish(in_parts jsonb, in_options jsonb default null, out outcome text,
     out messages bigint, out pushed bigint, out differing bigint)
     language plpgsql
@@ -7474,7 +7523,9 @@ begin
         end if;
     end if;
     outcome := 'published';
-    select p.* into messages, pushed, differing from _queue_stage_put(in_parts, v_query, v_batch, in_options, v_now) p;
+    select p.messages, p.pushed, p.differing into messages, pushed, differing
+        from _queue_stage_put(in_parts, null::bytea[]) p;
+    perform _queue_stage_note(v_query, v_batch, in_options, v_now, messages, pushed, differing);
 end $$;
 --;
 comment on function queue_stage_publish(jsonb, jsonb) is
@@ -7738,13 +7789,13 @@ begin
     perform _queue_check_options(in_options, '{plan}'::text[], 'options');
     v_plan := _queue_integer(in_options, 'plan', 1::bigint, 9223372036854775807);
     v_held := _queue_stream_held(in_source, null, null::bigint);
-    if v_plan is not null then
-        perform q.entry from delayed_queue q where q.entry = any (v_held.entries) order by q.entry + 0 for update;
-        if v_plan is distinct from (select l.plan from queue_stream_plan l where l.source = in_source) then
-            extended := 0;
-            lost := 0;
-            return;
-        end if;
+    -- all at once: those that name semaphores are extended after the others
+    perform q.entry from delayed_queue q where q.entry = any (v_held.entries) order by q.entry + 0 for update;
+    if v_plan is not null
+        and v_plan is distinct from (select l.plan from queue_stream_plan l where l.source = in_source) then
+        extended := 0;
+        lost := 0;
+        return;
     end if;
     with u as (
         update delayed_queue q set scheduled_at = v_now + (in_seconds * 1000000)::bigint
@@ -7791,8 +7842,8 @@ Errors: PQ001 for stream and batch.
 Locks: none.$$;
 --;
 -- calls: _queue_ack_many, _queue_batch_done, _queue_boolean, _queue_check_batch, _queue_check_options, _queue_fail,
---     _queue_permits_settle, _queue_setting, _queue_stage_put, _queue_stream_fail, _queue_stream_held, _queue_text,
---     queue_now
+--     _queue_permits_settle, _queue_setting, _queue_stage_note, _queue_stage_put, _queue_stream_fail,
+--     _queue_stream_held, _queue_text, queue_now
 -- changes: queue_stream_kept, queue_stream_part, queue_stream_plan
 create or replace function queue_stream_commit(in_stream text, in_batch bigint, in_options jsonb default null,
     out outcome text, out acked bigint, out failed bigint, out lost bigint, out published bigint,
@@ -7802,7 +7853,7 @@ create or replace function queue_stream_commit(in_stream text, in_batch bigint, 
     set enable_seqscan = off set enable_hashjoin = off as $$
 declare
     v_now constant bigint := queue_now();
-    v_held record;
+    v_held record; v_put record;
     v_whole boolean;
 begin
     perform _queue_check_batch('stream', in_stream, in_batch);
@@ -7830,8 +7881,8 @@ begin
     end if;
     delete from queue_stream_kept k where k.stream = in_stream and k.batch < in_batch;
     if in_options ? 'parts' then
-        select p.* into published, pushed, differing
-            from _queue_stage_put(in_options -> 'parts', in_stream, in_batch, in_options, v_now) p;
+        v_put := _queue_stage_put(in_options -> 'parts', v_held.secrets);
+        select v_put.messages, v_put.pushed, v_put.differing into published, pushed, differing;
     end if;
     if in_options ? 'failed' then
         failed := _queue_stream_fail(in_options -> 'failed', in_stream, in_batch, v_now);
@@ -7845,13 +7896,22 @@ begin
     if v_whole and lost > 0 then
         perform _queue_fail('PQ004', 'batch', in_batch::text, lost || ' of its messages are no longer held for it');
     end if;
+    if in_options ? 'parts' then
+        if v_put.rest is not null then -- what has the keys of messages that were there until now
+            v_put := _queue_stage_put(v_put.rest, null::bytea[]);
+            pushed := pushed + v_put.pushed;
+            differing := differing + v_put.differing;
+        end if;
+        perform _queue_stage_note(in_stream, in_batch, in_options, v_now, published, pushed, differing);
+    end if;
     with gone as (delete from queue_stream_part p where p.stream = in_stream and p.batch <= in_batch returning p.source)
     delete from queue_stream_plan l where l.source = any (array(select distinct g.source from gone g));
 end $$;
 --;
 comment on function queue_stream_commit(text, bigint, jsonb) is
 $$Ends a batch: it acknowledges what the parts of the batch were handed out. In the same transaction it publishes what
-came of it and gives back what failed.
+came of it and gives back what failed. What is published under the kind and key of a message of the batch is put in once
+that message has ended, as a new message; where it doesn't end, but goes back for another try, its key is taken.
 in_stream, in_batch: as in queue_stream_reserve.
 in_options: what came of the batch.
 - parts: what to publish, as in queue_stage_publish. Allowed: an array of {part, messages}. Default: none.
@@ -9273,8 +9333,9 @@ revoke all on function
     _queue_permits_take(tid[], queue_kind, bigint, boolean, bigint),
     _queue_permits_wake(text, bigint, bigint),
     _queue_slots(text, integer, integer, integer, bigint),
+    _queue_stage_note(text, bigint, jsonb, bigint, bigint, bigint, bigint),
     _queue_stage_prune(bigint, bigint),
-    _queue_stage_put(jsonb, text, bigint, jsonb, bigint),
+    _queue_stage_put(jsonb, bytea[]),
     _queue_stage_remove(bigint, bigint),
     _queue_join_line(bigint[], text[]),
     _queue_state(bigint, bigint, bigint, bigint, bigint),

@@ -730,7 +730,8 @@ create index queue_group_checked on queue_group (checked_at) where finished_at i
 comment on table queue_group is 'Groups, and what follows them; look at it through the view queue_groups. (pyqueue_sql)';
 --;
 -- Whoever ends a member locks the stripe of it, one of 32, until its transaction ends. So the last one of a stripe sees
--- that it is, and only those look at the group as a whole.
+-- that it is, and only those look at the group as a whole. They stay until the group is forgotten: whoever finishes
+-- a group has it locked, and others wait for that with a stripe of it in hand.
 create table queue_group_stripe (
     group_name text collate "C" not null,
     stripe       smallint not null,

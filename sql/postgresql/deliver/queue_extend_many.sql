@@ -15,6 +15,11 @@ begin
     v_receipts := _queue_receipts(in_receipts);
     perform _queue_check_seconds(in_seconds);
     v_outcomes := array_fill('lost'::text, array[cardinality(v_receipts.receipts)]);
+    -- all in the order of their entries, where some name semaphores: those are extended after the others
+    perform q.entry from delayed_queue q where q.entry = any (v_receipts.entries) and exists (
+        select from unnest(v_receipts.entries) r (entry) join delayed_queue m on m.entry between r.entry and r.entry
+            where m.semaphores is not null)
+        order by q.entry + 0 for update;
     for v_place, v_kind in
         update delayed_queue q set scheduled_at = v_now + (in_seconds * 1000000)::bigint
         from unnest(v_receipts.entries, v_receipts.secrets, v_receipts.places) r (entry, secret, place)
