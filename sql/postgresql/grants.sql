@@ -171,6 +171,7 @@ revoke all on function
     _queue_stream_trim(text, text, bigint),
     _queue_subscribed(text),
     _queue_take(text, integer, bigint, integer),
+    _queue_take_with_permits(queue_kind, integer, bigint, bigint, jsonb, tid[], boolean),
     _queue_take_back(bigint[], bigint),
     _queue_drain_inbox(),
     _queue_take_where(queue_kind, integer, bigint, jsonb),

@@ -168,6 +168,7 @@ set client_encoding = 'UTF8';
 \ir turns/_queue_blocked.sql
 \ir turns/_queue_permits_ready.sql
 \ir turns/_queue_permits_take.sql
+\ir turns/_queue_take_with_permits.sql
 \ir turns/_queue_extend_with_permits.sql
 \ir turns/queue_semaphore.sql
 

@@ -4870,7 +4870,7 @@ each of its semaphores, or goes to wait in line, and others are looked for.
 in_shape: payload_shape of the kind. in_until: when the holds end. in_where: what they must match, see _queue_where;
 NULL: anything. The other parameters and the result are those of _queue_take; out_expired counts what was ended too.
 Locks: the semaphores besides, see _queue_permits_take.
-differs: on PostgreSQL it is a part of _queue_deliver.'
+differs: what is past its last delivery is ended in here, and nothing is left to settle.'
 begin
     declare v_entries, v_passed, v_left_out, v_payload longtext character set utf8mb4;
     declare v_misfit varchar(500) character set utf8mb4;

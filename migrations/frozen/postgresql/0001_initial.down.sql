@@ -211,6 +211,8 @@ drop function queue_semaphore(text, bigint);
 --;
 drop function _queue_extend_with_permits(bigint[], bytea[], double precision, bigint);
 --;
+drop function _queue_take_with_permits(queue_kind, integer, bigint, bigint, jsonb, tid[], boolean);
+--;
 drop function _queue_permits_take(tid[], queue_kind, bigint, boolean, bigint);
 --;
 drop function _queue_permits_ready(text, bigint);
