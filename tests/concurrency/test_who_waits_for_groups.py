@@ -178,6 +178,19 @@ def test_a_prune_that_waits_for_a_stripe_of_a_group_has_locked_no_group(
     assert [group.done for group in queue.groups()] == [1, 2]
 
 
+def test_a_prune_that_can_not_have_a_group_locks_nothing_of_it(
+    queue: Session, connect: Connect, clock: Clock
+) -> None:
+    somebody, [dies, _] = failing(queue, connect)
+    somebody.commit()
+    assert queue.nack(dies, final=True).outcome == "dead"
+    clock.advance(1)
+    somebody.execute("select group_name from queue_group where group_name = 'g' for update")
+    connect(autocommit=False).prune()
+    free = "select stripe from queue_group_stripe where group_name = 'g' for update skip locked"
+    assert len(queue.execute(free)) == STRIPES
+
+
 def test_a_prune_leaves_a_group_that_has_failed_to_who_ends_a_member_late(
     queue: Session, connect: Connect, clock: Clock
 ) -> None:

@@ -1601,8 +1601,7 @@ create or replace function _queue_deliver(in_kind queue_kind, in_max integer, in
 declare
     v_pops constant boolean := in_until is null;
     v_take record;
-    v_tids tid[]; v_entries bigint[];
-    v_expired bigint; v_slow boolean; v_ended bigint[]; v_held boolean;
+    v_tids tid[]; v_expired bigint; v_slow boolean; v_ended bigint[]; v_held boolean;
 begin
     perform _queue_groups_due(in_now);
     if in_where is null then
@@ -1643,9 +1642,11 @@ begin
             select q.p_kind, q.p_key, q.payload, q.payload_bytes, q.headers, q.priority, q.scheduled_at,
                 q.scheduled_at_initially, q.created_at, in_now, q.attempts + 1, null::text, null::text, q.errors
             from unnest(v_tids) t (tid) join delayed_queue q on q.ctid = t.tid;
-        v_entries := array(select q.entry from unnest(v_tids) t (tid) join delayed_queue q on q.ctid = t.tid);
+        v_ended := v_ended || array( -- NULL where no semaphore matters
+            select q.entry from delayed_queue q where v_ended is not null and q.ctid = any (v_tids));
         if in_kind.history_seconds > 0 or in_kind.dedup_seconds > 0 or in_kind.log_seconds > 0 then
-            perform _queue_end(v_entries, null::bytea[], 'popped', null::text, in_now);
+            perform _queue_end(array(select q.entry from unnest(v_tids) t (tid) join delayed_queue q on q.ctid = t.tid),
+                null::bytea[], 'popped', null::text, in_now);
         else
             with d as (delete from delayed_queue q where q.ctid = any (v_tids) returning q.source_kind, q.order_key)
             insert into queue_count (p_kind, pushed, popped)
@@ -1654,7 +1655,6 @@ begin
                 array_agg(in_kind.p_kind) filter (where d.order_key is not null),
                 array_agg(d.order_key) filter (where d.order_key is not null), in_now, null::bigint[]) is not null;
         end if;
-        v_ended := v_ended || v_entries; -- NULL where no semaphore matters
     end if;
     if v_ended <> '{}' then
         perform _queue_permits_settle(v_ended, null::text[], not v_held, in_now);
@@ -4651,7 +4651,7 @@ in_tids: row identifiers, locked already. in_kind: the settings of their kind. i
 whether the call has locked a semaphore before. in_now: the time of the call.
 Result: tids: those that can be delivered; ended: the entries of those that were ended, which the caller settles at its
 end; expired: how many holds ended with this; held: whether the call has locked a semaphore by now; passed: those that
-are left as they are, and that to take more finds again.
+are left as they are, and that to take more finds again; named: whether any names semaphores.
 Locks: the permits where all were promised before; else the semaphores, in the order of their names; where it isn't the
 first time, what others have locked is left.$$;
 --;

@@ -33,9 +33,9 @@ begin
         select g.group_name into v_locked from queue_group g where g.group_name = v_name for update skip locked;
         -- who ends a member late, of a group that has failed, wants the group next
         select count(*) into v_open from (
-            select s.stripe from queue_group_stripe s where s.group_name = v_name for update skip locked) l;
+            select s.stripe from queue_group_stripe s where s.group_name = v_locked for update skip locked) l;
         select if(count(*) > v_open, null, v_locked) into v_locked
-        from queue_group_stripe s where s.group_name = v_name;
+        from queue_group_stripe s where s.group_name = v_locked;
         if v_locked is not null then
             select json_arrayagg(o.member), count(*) into v_gone, v_rows
             from (select m.member from queue_group_member m force index (queue_group_member_group)

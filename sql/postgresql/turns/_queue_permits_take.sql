@@ -101,6 +101,6 @@ in_tids: row identifiers, locked already. in_kind: the settings of their kind. i
 whether the call has locked a semaphore before. in_now: the time of the call.
 Result: tids: those that can be delivered; ended: the entries of those that were ended, which the caller settles at its
 end; expired: how many holds ended with this; held: whether the call has locked a semaphore by now; passed: those that
-are left as they are, and that to take more finds again.
+are left as they are, and that to take more finds again; named: whether any names semaphores.
 Locks: the permits where all were promised before; else the semaphores, in the order of their names; where it isn't the
 first time, what others have locked is left.$$;
