@@ -67,6 +67,7 @@ def queue(harness: Harness) -> Session:
 @pytest.fixture
 def packets(harness: Harness) -> Iterator[None]:
     """Have packets of new connections to MariaDB and MySQL be small."""
+    harness.share_none()
     with by_url(harness.url) as connection, connection.cursor() as cursor:
         cursor.execute("select @@global.max_allowed_packet")
         [(usual,)] = cursor.fetchall()

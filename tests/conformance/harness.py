@@ -197,6 +197,10 @@ class Harness(ABC):
         self._sessions.append(session)
         return session
 
+    def share_none(self) -> None:
+        """Have the sessions from here on be new, and end with it: the server treats new ones another way."""
+        self._keeps = False
+
     def _take(self) -> Session | None:
         """Return a session of a test before, None where there is none that still works."""
         while (connection := kept.take(self.url)) is not None:
