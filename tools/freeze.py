@@ -12,6 +12,9 @@ import hashlib
 import json
 import re
 import sys
+import textwrap
+from collections.abc import Iterable
+from itertools import groupby
 from pathlib import Path
 from typing import Any
 
@@ -42,6 +45,11 @@ NOTHING_TO_DROP = {
     "IndexStmt",
     "InsertStmt",
 }
+LISTED = {
+    "postgresql": re.compile(r"drop (?:domain|function|procedure|sequence|table|type|view) "),
+    "mysql": re.compile(r"drop (?:table|view) if exists "),
+}
+"""How a drop begins behind which there may be more than one name."""
 REVOKE_USAGE = """do $$
 begin
     if (select count(*) from pg_catalog.pg_roles r where r.rolname = any ('{{{roles}}}')) = {count} then
@@ -129,6 +137,23 @@ def drop(statement: str) -> str | None:
             raise ValueError(f"how is that undone? {statement}")
 
 
+def together(drops: Iterable[str], dialect: str) -> list[str]:
+    """Return drops, neighbours of a kind as one statement where the server takes a list.
+
+    Args:
+        drops: statements that drop something.
+        dialect: postgresql or mysql.
+    """
+    found: list[str] = []
+    for what, group in groupby(drops, lambda one: (LISTED[dialect].match(one) or [None])[0]):
+        if what is None:
+            found += group
+        else:
+            names = [one.removeprefix(what).removesuffix(";") for one in group]
+            found.append(textwrap.fill(what + ", ".join(names) + ";", house.WIDTH, subsequent_indent="    "))
+    return found
+
+
 def freeze(live: Path, *, first: bool) -> dict[str, list[str]]:
     """Return the statements of a revision by part.
 
@@ -161,6 +186,8 @@ def texts(live: Path, *, first: bool) -> dict[str, str]:
     """
     parts = (freeze_mysql.freeze if live.name == "mysql" else freeze)(live, first=first)
     header = HEADER.format(live.name)
+    if first:
+        parts["down"] = together(parts["down"], "mysql" if live.name == "mysql" else "postgresql")
     return {part: header + SEPARATOR.join(found) + "\n" for part, found in parts.items()}
 
 

@@ -6,6 +6,7 @@ All are in one process, each with the connections of a worker of its own.
 from __future__ import annotations
 
 import time
+from collections.abc import Callable
 from pathlib import Path
 
 from bench import servers
@@ -29,33 +30,32 @@ STATEMENTS = {
 
 
 def run(run: Run) -> None:
-    """Measure once: what is counted is long enough to be even."""
+    """Measure once: what is counted is long enough to be even. What the server does alone is taken off."""
     seconds = SECONDS[0 if run.quick else 1]
     server = servers.name_of(run.url)
-    program = processes.python("worker")
-    with processes.released(program, run.url, "idle", [seconds], WORKERS) as (_, expect):
-        before = statements(run.url, server), used(run.url, server)
-        began = time.monotonic()
-        expect(b"done")
-        took = time.monotonic() - began
-        after = statements(run.url, server), used(run.url, server)
+    alone = spent(run.url, server, lambda: time.sleep(seconds / 2))
+    with processes.released(processes.python("worker"), run.url, "idle", [seconds], WORKERS) as (_, expect):
+        busy = spent(run.url, server, lambda: expect(b"done"))
     name = f"{WORKERS} idle workers"
-    rate, percent = ((now - then) / took for then, now in zip(before, after, strict=True))
-    run.limit(name, [rate], MOST_STATEMENTS, unit="statements/s", clients=WORKERS)
-    run.limit(
-        f"{name}: the server",
-        [percent * 100],
-        MOST_PERCENT[server],
-        unit="% of a core",
-        clients=WORKERS,
-    )
+    for what, most, unit, own, found in (
+        (name, MOST_STATEMENTS, "statements/s", alone[0], busy[0]),
+        (f"{name}: the server", MOST_PERCENT[server], "% of a core", alone[1] * 100, busy[1] * 100),
+    ):
+        note = f"{found:.2f}, of which the server without workers {own:.2f}"
+        run.limit(what, [found - own], most, unit=unit, clients=WORKERS, note=note)
+
+
+def spent(url: str, server: str, wait: Callable[[], object]) -> tuple[float, float]:
+    """Return the statements and the seconds of the processor in each second of a wait."""
+    before = statements(url, server), used(url, server)
+    began = time.monotonic()
+    wait()
+    took = time.monotonic() - began
+    return (statements(url, server) - before[0]) / took, (used(url, server) - before[1]) / took
 
 
 def statements(url: str, server: str) -> float:
-    """Return how many statements were run: on PostgreSQL transactions of this database, each of one.
-
-    There autovacuum makes three or four a second in all databases of an idle server.
-    """
+    """Return how many statements were run: on PostgreSQL transactions of this database, each of one."""
     return float(servers.ask(url, STATEMENTS[server]))
 
 

@@ -77,6 +77,8 @@ def test_calls_that_warm_a_session_up_and_what_comes_after_the_first_end_do_not_
     # from 12.5, when both have had two, to 15.5, when the second ends
     assert load.tps == pytest.approx(6 / 3)
     assert sorted(load.latencies_ms) == [1, 1, 1, 2, 2, 2]
+    # from 13.5, 3.5 s after the first of all ended
+    assert pgbench.load([*first, *second], warm=2, warm_seconds=3.5).tps == pytest.approx(4 / 2)
 
 
 @pytest.mark.long

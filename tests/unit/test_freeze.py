@@ -6,7 +6,7 @@ import pytest
 
 from pyqueue_sql.schema.frozen import DIALECTS
 from tests.rules import each
-from tools import freeze, freeze_mysql
+from tools import freeze, freeze_mysql, house
 
 
 @pytest.mark.parametrize("dialect", DIALECTS)
@@ -59,6 +59,41 @@ def test_statements_keep_their_comments_and_their_bodies():
 )
 def test_what_is_created_is_dropped(statement: str, undone: str | None):
     assert freeze.drop(statement) == undone
+
+
+@each(
+    ("dialect", "drops", "together"),
+    [
+        (
+            "postgresql",
+            [
+                "drop view a;",
+                "drop view b;",
+                "drop trigger g on t;",
+                "drop function f(text);",
+                "drop function h();",
+            ],
+            ["drop view a, b;", "drop trigger g on t;", "drop function f(text), h();"],
+        ),
+        (
+            "mysql",
+            ["drop table if exists a;", "drop table if exists b;", "drop function if exists f;"],
+            ["drop table if exists a, b;", "drop function if exists f;"],
+        ),
+        ("mysql", ["drop procedure if exists f;", "drop procedure if exists h;"], None),
+    ],
+)
+def test_drops_of_a_kind_are_one_statement_where_the_server_takes_that(
+    dialect: str, drops: list[str], together: list[str] | None
+):
+    assert freeze.together(drops, dialect) == (together or drops)
+
+
+def test_a_long_list_of_drops_is_wrapped():
+    names = [f"a_function_{number}(double precision, bigint[])" for number in range(9)]
+    [found] = freeze.together([f"drop function {name};" for name in names], "postgresql")
+    assert max(map(len, found.splitlines())) <= house.WIDTH
+    assert " ".join(found.split()) == f"drop function {', '.join(names)};"
 
 
 def test_what_nobody_knows_how_to_undo_is_refused():
