@@ -1792,13 +1792,13 @@ end;
 --;
 drop procedure if exists _queue_scan;
 --;
-create procedure _queue_scan(in in_kind text character set utf8mb4 collate /*!80017 utf8mb4_0900_bin *//*M!100600 utf8mb4_nopad_bin */, in in_rank int, in in_from bigint, in in_now bigint,
-    in in_max int, in in_most int, out out_entries longtext character set utf8mb4, out out_number int, out out_expired int, out out_ends int,
-    out out_last bigint)
+create procedure _queue_scan(in in_kind text character set utf8mb4 collate /*!80017 utf8mb4_0900_bin *//*M!100600 utf8mb4_nopad_bin */, in in_rank int, in in_from bigint, in in_entry bigint,
+    in in_now bigint, in in_max int, in in_most int, out out_entries longtext character set utf8mb4, out out_number int, out out_expired int,
+    out out_ends int, out out_last bigint)
     comment 'The next messages of the ready line, locked.
 in_kind: the kind. in_rank: of one rank, a priority negated; NULL: of all, from the start. in_from: from which place on,
-a time in microseconds. in_now: the time of the call. in_max: how many. in_most: how many deliveries a message of the
-kind may have.
+a time in microseconds. in_entry: from which entry on at that place. in_now: the time of the call. in_max: how many.
+in_most: how many deliveries a message of the kind may have.
 out_entries: their entries, a JSON array, in the order of delivery; NULL for none. out_number: how many. out_expired:
 how many of them are expired holds. out_ends: how many can''t be delivered, see _queue_end_undeliverable. out_last: with
 in_rank, the place of the last one.
@@ -1822,14 +1822,6 @@ begin
             from delayed_queue q force index (delayed_queue_ready)
             where q.ready_kind = in_kind and q.scheduled_at <= in_now
             order by q.ready_rank, q.ready_at, q.entry limit in_max for update skip locked) r;
-    elseif in_max = 1 then
-        select concat('[', q.entry, ']'), 1, q.reserved_at is not null,
-            q.pending is not null or q.semaphores is not null
-            or q.attempts >= coalesce(q.max_attempts, in_most), q.ready_at
-        into out_entries, out_number, out_expired, out_ends, out_last
-        from delayed_queue q force index (delayed_queue_ready)
-        where q.ready_kind = in_kind and q.ready_rank = in_rank and q.ready_at >= in_from and q.scheduled_at <= in_now
-        order by q.ready_at, q.entry limit 1 for update skip locked;
     else
         /*M!100600 set statement group_concat_max_len = 1000000000 for */ select json_arrayagg(r.entry), count(*), count(r.reserved_at), coalesce(sum(r.ends), 0), max(r.ready_at)
         into out_entries, out_number, out_expired, out_ends, out_last
@@ -1837,8 +1829,9 @@ begin
             select q.entry, q.reserved_at, q.ready_at, q.pending is not null or q.semaphores is not null
                 or q.attempts >= coalesce(q.max_attempts, in_most) as ends
             from delayed_queue q force index (delayed_queue_ready)
-            where q.ready_kind = in_kind and q.ready_rank = in_rank and q.ready_at >= in_from
-                and q.scheduled_at <= in_now order by q.ready_at, q.entry limit in_max for update skip locked) r;
+            where q.ready_kind = in_kind and q.ready_rank = in_rank and q.scheduled_at <= in_now
+                and (q.ready_at = in_from and q.entry >= in_entry or q.ready_at > in_from)
+            order by q.ready_at, q.entry limit in_max for update skip locked) r;
     end if;
 end;
 --;
@@ -1863,14 +1856,14 @@ message that is pushed with a time in the past may come some seconds late.
 A cursor, by kind (null: none; {} after one slow scan; whole after two, or one of over 20 ms): start_at, marks_at: when
 the next look from the start and from the marks may come; turn_at: when the marks move on; took: how long the last scan
 from the start took; due, due_newer, due_older: where the timetable begins, and its marks; lanes, in order: rank (the
-priority, negated), place, newer and older (its marks). Times are microseconds, the first three of _queue_ticks.
+priority, negated), place, entry (of those there), newer and older (the marks of the place). Times are microseconds, the
+first three of _queue_ticks.
 differs: no look back in steps, and no notes of the ends of holds: see docs/adr/0003-mariadb-and-mysql.md.'
 begin
     declare v_path varchar(1200) character set ascii default concat('$.k', hex(concat(database(), '.', in_kind)));
-    declare v_cursor longtext character set utf8mb4;
-    declare v_start, v_found, v_took, v_low, v_due, v_first, v_last, v_turn bigint;
+    declare v_cursor, v_entries, v_part longtext character set utf8mb4;
+    declare v_start, v_found, v_took, v_low, v_due, v_first, v_place, v_entry, v_last, v_turn bigint;
     declare v_lane, v_before, v_rank, v_between, v_number, v_expired, v_ends int;
-    declare v_entries longtext character set utf8mb4;
     declare v_from varchar(6) character set ascii default 'start';
     declare v_cold, v_slow, v_new boolean default false;
     call _queue_ticks(v_start);
@@ -1901,7 +1894,7 @@ begin
             set v_start = v_start + v_found;
         end if;
         if v_from = 'start' then
-            call _queue_scan(in_kind, null, null, in_now, in_max, in_most, out_entries, out_number, out_expired,
+            call _queue_scan(in_kind, null, null, null, in_now, in_max, in_most, out_entries, out_number, out_expired,
                 out_ends, v_last);
         else -- each lane from its place in the cursor, or from its older mark
             set out_entries = null, out_number = 0, out_expired = 0, out_ends = 0, v_lane = 0, v_before = -32769,
@@ -1910,18 +1903,22 @@ begin
                 select min(q.ready_rank) into v_between from delayed_queue q force index (delayed_queue_ready)
                 where q.ready_kind = in_kind and q.ready_rank between v_before + 1 and coalesce(v_rank - 1, 32768);
                 if v_between is not null then -- a priority that has no lane
-                    call _queue_scan(in_kind, v_between, -9223372036854775807, in_now, in_max - out_number, in_most,
+                    call _queue_scan(in_kind, v_between, -9223372036854775807, 0, in_now, in_max - out_number, in_most,
                         v_entries, v_number, v_expired, v_ends, v_last);
                     set v_new = v_new or v_number > 0, v_before = v_between;
                 elseif v_rank is null then
                     set v_entries = null, v_before = 32768;
                 else
-                    call _queue_scan(in_kind, v_rank, least(
-                        json_extract(v_cursor, concat('$.lanes[', v_lane, if(v_from = 'marks', '].older', '].place')))
-                            + 0, coalesce(v_first, in_now)), in_now, in_max - out_number, in_most, v_entries, v_number,
-                        v_expired, v_ends, v_last);
+                    set v_part = concat('$.lanes[', v_lane, ']'),
+                        v_place = json_extract(v_cursor, concat(v_part, if(v_from = 'marks', '.older', '.place'))) + 0,
+                        v_entry = if(v_from = 'cursor' and v_place < coalesce(v_first, in_now + 1),
+                            coalesce(cast(json_extract(v_cursor, concat(v_part, '.entry')) as signed), 0), 0),
+                        v_place = least(v_place, coalesce(v_first, in_now));
+                    call _queue_scan(in_kind, v_rank, v_place, v_entry, in_now, in_max - out_number, in_most, v_entries,
+                        v_number, v_expired, v_ends, v_last);
                     if v_number > 0 then
-                        set v_cursor = json_set(v_cursor, concat('$.lanes[', v_lane, '].place'), v_last + 0);
+                        set v_cursor = json_set(v_cursor, concat(v_part, '.place'), v_last + 0, concat(v_part,
+                            '.entry'), cast(json_extract(v_entries, concat('$[', v_number - 1, ']')) as signed));
                     end if;
                     set v_before = v_rank, v_lane = v_lane + 1;
                     set v_rank = json_extract(v_cursor, concat('$.lanes[', v_lane, '].rank'));
@@ -2224,7 +2221,7 @@ take: begin
     declare v_cursor longtext character set utf8mb4 default json_extract(@pyqueue_cursors, in_path);
     declare v_rank int default json_extract(v_cursor, '$.lanes[0].rank');
     declare v_low bigint default json_extract(v_cursor, '$.due');
-    declare v_at, v_other, v_began, v_took bigint;
+    declare v_at, v_entry, v_other, v_began, v_took bigint;
     declare v_ends boolean;
     declare continue handler for not found begin end;
     set out_entry = null, out_done = false;
@@ -2248,17 +2245,20 @@ take: begin
     if v_other is not null then
         leave take;
     end if;
-    set v_low = least(json_extract(v_cursor, '$.lanes[0].place') + 0, in_now);
+    set v_low = json_extract(v_cursor, '$.lanes[0].place') + 0,
+        v_entry = if(v_low > in_now, 0, coalesce(cast(json_extract(v_cursor, '$.lanes[0].entry') as signed), 0)),
+        v_low = least(v_low, in_now);
     select q.entry, q.reserved_at is not null, q.pending is not null
         or q.attempts >= coalesce(q.max_attempts, in_most), q.ready_at,
             if(q.source_kind is null, json_length(q.semaphores), null)
     into out_entry, out_expired, v_ends, v_at, out_slots
     from delayed_queue q force index (delayed_queue_ready)
-    where q.ready_kind = in_kind and q.ready_rank = v_rank and q.ready_at >= v_low and q.scheduled_at <= in_now
+    where q.ready_kind = in_kind and q.ready_rank = v_rank and q.scheduled_at <= in_now
+        and (q.ready_at = v_low and q.entry >= v_entry or q.ready_at > v_low)
     order by q.ready_at, q.entry limit 1 for update skip locked;
     if v_ends is false then
-        set @pyqueue_cursors = json_set(@pyqueue_cursors, concat(in_path, '.lanes[0].place'), v_at + 0),
-            out_done = true;
+        set @pyqueue_cursors = json_set(@pyqueue_cursors, concat(in_path, '.lanes[0].place'), v_at + 0,
+            concat(in_path, '.lanes[0].entry'), out_entry + 0), out_done = true;
     end if;
 end;
 --;
@@ -2652,12 +2652,12 @@ keep: begin
             set v_lane = v_lane + 1, v_path = concat('$.lanes[', v_lane, ']');
         end while;
         if json_extract(v_cursor, concat(v_path, '.rank')) = v_rank then
-            set v_cursor = json_set(v_cursor, concat(v_path, '.place'), v_last + 0,
+            set v_cursor = json_set(v_cursor, concat(v_path, '.place'), v_last + 0, concat(v_path, '.entry'), 0,
                 concat(v_path, '.newer'), least(json_extract(v_cursor, concat(v_path, '.newer')) + 0, v_last),
                 concat(v_path, '.older'), least(json_extract(v_cursor, concat(v_path, '.older')) + 0, v_last));
         elseif json_length(v_cursor, '$.lanes') < 32 then
             set v_cursor = json_array_insert(v_cursor, v_path,
-                json_object('rank', v_rank + 0, 'place', v_last + 0, 'newer', v_last - 3000000, 'older',
+                json_object('rank', v_rank + 0, 'place', v_last + 0, 'entry', 0, 'newer', v_last - 3000000, 'older',
                 v_last - 3000000));
         end if;
     end loop; end; close c;

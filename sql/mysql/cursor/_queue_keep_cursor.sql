@@ -61,12 +61,12 @@ keep: begin
             set v_lane = v_lane + 1, v_path = concat('$.lanes[', v_lane, ']');
         end while;
         if json_extract(v_cursor, concat(v_path, '.rank')) = v_rank then
-            set v_cursor = json_set(v_cursor, concat(v_path, '.place'), v_last + 0,
+            set v_cursor = json_set(v_cursor, concat(v_path, '.place'), v_last + 0, concat(v_path, '.entry'), 0,
                 concat(v_path, '.newer'), least(json_extract(v_cursor, concat(v_path, '.newer')) + 0, v_last),
                 concat(v_path, '.older'), least(json_extract(v_cursor, concat(v_path, '.older')) + 0, v_last));
         elseif json_length(v_cursor, '$.lanes') < 32 then
             set v_cursor = json_array_insert(v_cursor, v_path,
-                json_object('rank', v_rank + 0, 'place', v_last + 0, 'newer', v_last - 3000000, 'older',
+                json_object('rank', v_rank + 0, 'place', v_last + 0, 'entry', 0, 'newer', v_last - 3000000, 'older',
                 v_last - 3000000));
         end if;
     end each;

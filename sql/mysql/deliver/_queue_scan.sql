@@ -1,10 +1,10 @@
-create procedure _queue_scan(in in_kind text collate exact, in in_rank int, in in_from bigint, in in_now bigint,
-    in in_max int, in in_most int, out out_entries longtext, out out_number int, out out_expired int, out out_ends int,
-    out out_last bigint)
+create procedure _queue_scan(in in_kind text collate exact, in in_rank int, in in_from bigint, in in_entry bigint,
+    in in_now bigint, in in_max int, in in_most int, out out_entries longtext, out out_number int, out out_expired int,
+    out out_ends int, out out_last bigint)
     comment 'The next messages of the ready line, locked.
 in_kind: the kind. in_rank: of one rank, a priority negated; NULL: of all, from the start. in_from: from which place on,
-a time in microseconds. in_now: the time of the call. in_max: how many. in_most: how many deliveries a message of the
-kind may have.
+a time in microseconds. in_entry: from which entry on at that place. in_now: the time of the call. in_max: how many.
+in_most: how many deliveries a message of the kind may have.
 out_entries: their entries, a JSON array, in the order of delivery; NULL for none. out_number: how many. out_expired:
 how many of them are expired holds. out_ends: how many can''t be delivered, see _queue_end_undeliverable. out_last: with
 in_rank, the place of the last one.
@@ -28,14 +28,6 @@ begin
             from delayed_queue q force index (delayed_queue_ready)
             where q.ready_kind = in_kind and q.scheduled_at <= in_now
             order by q.ready_rank, q.ready_at, q.entry limit in_max for update skip locked) r;
-    elseif in_max = 1 then
-        select concat('[', q.entry, ']'), 1, q.reserved_at is not null,
-            q.pending is not null or q.semaphores is not null
-            or q.attempts >= coalesce(q.max_attempts, in_most), q.ready_at
-        into out_entries, out_number, out_expired, out_ends, out_last
-        from delayed_queue q force index (delayed_queue_ready)
-        where q.ready_kind = in_kind and q.ready_rank = in_rank and q.ready_at >= in_from and q.scheduled_at <= in_now
-        order by q.ready_at, q.entry limit 1 for update skip locked;
     else
         select json_arrayagg(r.entry), count(*), count(r.reserved_at), coalesce(sum(r.ends), 0), max(r.ready_at)
         into out_entries, out_number, out_expired, out_ends, out_last
@@ -43,7 +35,8 @@ begin
             select q.entry, q.reserved_at, q.ready_at, q.pending is not null or q.semaphores is not null
                 or q.attempts >= coalesce(q.max_attempts, in_most) as ends
             from delayed_queue q force index (delayed_queue_ready)
-            where q.ready_kind = in_kind and q.ready_rank = in_rank and q.ready_at >= in_from
-                and q.scheduled_at <= in_now order by q.ready_at, q.entry limit in_max for update skip locked) r;
+            where q.ready_kind = in_kind and q.ready_rank = in_rank and q.scheduled_at <= in_now
+                and (q.ready_at = in_from and q.entry >= in_entry or q.ready_at > in_from)
+            order by q.ready_at, q.entry limit in_max for update skip locked) r;
     end if;
 end;

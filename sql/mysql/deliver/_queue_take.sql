@@ -17,14 +17,14 @@ message that is pushed with a time in the past may come some seconds late.
 A cursor, by kind (null: none; {} after one slow scan; whole after two, or one of over 20 ms): start_at, marks_at: when
 the next look from the start and from the marks may come; turn_at: when the marks move on; took: how long the last scan
 from the start took; due, due_newer, due_older: where the timetable begins, and its marks; lanes, in order: rank (the
-priority, negated), place, newer and older (its marks). Times are microseconds, the first three of _queue_ticks.
+priority, negated), place, entry (of those there), newer and older (the marks of the place). Times are microseconds, the
+first three of _queue_ticks.
 differs: no look back in steps, and no notes of the ends of holds: see docs/adr/0003-mariadb-and-mysql.md.'
 begin
     declare v_path varchar(1200) character set ascii default concat('$.k', hex(concat(database(), '.', in_kind)));
-    declare v_cursor longtext;
-    declare v_start, v_found, v_took, v_low, v_due, v_first, v_last, v_turn bigint;
+    declare v_cursor, v_entries, v_part longtext;
+    declare v_start, v_found, v_took, v_low, v_due, v_first, v_place, v_entry, v_last, v_turn bigint;
     declare v_lane, v_before, v_rank, v_between, v_number, v_expired, v_ends int;
-    declare v_entries longtext;
     declare v_from varchar(6) character set ascii default 'start';
     declare v_cold, v_slow, v_new boolean default false;
     call _queue_ticks(v_start);
@@ -55,7 +55,7 @@ begin
             set v_start = v_start + v_found;
         end if;
         if v_from = 'start' then
-            call _queue_scan(in_kind, null, null, in_now, in_max, in_most, out_entries, out_number, out_expired,
+            call _queue_scan(in_kind, null, null, null, in_now, in_max, in_most, out_entries, out_number, out_expired,
                 out_ends, v_last);
         else -- each lane from its place in the cursor, or from its older mark
             set out_entries = null, out_number = 0, out_expired = 0, out_ends = 0, v_lane = 0, v_before = -32769,
@@ -64,18 +64,22 @@ begin
                 select min(q.ready_rank) into v_between from delayed_queue q force index (delayed_queue_ready)
                 where q.ready_kind = in_kind and q.ready_rank between v_before + 1 and coalesce(v_rank - 1, 32768);
                 if v_between is not null then -- a priority that has no lane
-                    call _queue_scan(in_kind, v_between, -9223372036854775807, in_now, in_max - out_number, in_most,
+                    call _queue_scan(in_kind, v_between, -9223372036854775807, 0, in_now, in_max - out_number, in_most,
                         v_entries, v_number, v_expired, v_ends, v_last);
                     set v_new = v_new or v_number > 0, v_before = v_between;
                 elseif v_rank is null then
                     set v_entries = null, v_before = 32768;
                 else
-                    call _queue_scan(in_kind, v_rank, least(
-                        json_extract(v_cursor, concat('$.lanes[', v_lane, if(v_from = 'marks', '].older', '].place')))
-                            + 0, coalesce(v_first, in_now)), in_now, in_max - out_number, in_most, v_entries, v_number,
-                        v_expired, v_ends, v_last);
+                    set v_part = concat('$.lanes[', v_lane, ']'),
+                        v_place = json_extract(v_cursor, concat(v_part, if(v_from = 'marks', '.older', '.place'))) + 0,
+                        v_entry = if(v_from = 'cursor' and v_place < coalesce(v_first, in_now + 1),
+                            coalesce(cast(json_extract(v_cursor, concat(v_part, '.entry')) as signed), 0), 0),
+                        v_place = least(v_place, coalesce(v_first, in_now));
+                    call _queue_scan(in_kind, v_rank, v_place, v_entry, in_now, in_max - out_number, in_most, v_entries,
+                        v_number, v_expired, v_ends, v_last);
                     if v_number > 0 then
-                        set v_cursor = json_set(v_cursor, concat('$.lanes[', v_lane, '].place'), v_last + 0);
+                        set v_cursor = json_set(v_cursor, concat(v_part, '.place'), v_last + 0, concat(v_part,
+                            '.entry'), cast(json_extract(v_entries, concat('$[', v_number - 1, ']')) as signed));
                     end if;
                     set v_before = v_rank, v_lane = v_lane + 1;
                     set v_rank = json_extract(v_cursor, concat('$.lanes[', v_lane, '].rank'));

@@ -14,7 +14,7 @@ take: begin
     declare v_cursor longtext default json_extract(@pyqueue_cursors, in_path);
     declare v_rank int default json_extract(v_cursor, '$.lanes[0].rank');
     declare v_low bigint default v_cursor -> 'due';
-    declare v_at, v_other, v_began, v_took bigint;
+    declare v_at, v_entry, v_other, v_began, v_took bigint;
     declare v_ends boolean;
     declare continue handler for not found begin end;
     set out_entry = null, out_done = false;
@@ -38,16 +38,19 @@ take: begin
     if v_other is not null then
         leave take;
     end if;
-    set v_low = least(json_extract(v_cursor, '$.lanes[0].place') + 0, in_now);
+    set v_low = json_extract(v_cursor, '$.lanes[0].place') + 0,
+        v_entry = if(v_low > in_now, 0, coalesce(cast(json_extract(v_cursor, '$.lanes[0].entry') as signed), 0)),
+        v_low = least(v_low, in_now);
     select q.entry, q.reserved_at is not null, q.pending is not null
         or q.attempts >= coalesce(q.max_attempts, in_most), q.ready_at,
             if(q.source_kind is null, json_length(q.semaphores), null)
     into out_entry, out_expired, v_ends, v_at, out_slots
     from delayed_queue q force index (delayed_queue_ready)
-    where q.ready_kind = in_kind and q.ready_rank = v_rank and q.ready_at >= v_low and q.scheduled_at <= in_now
+    where q.ready_kind = in_kind and q.ready_rank = v_rank and q.scheduled_at <= in_now
+        and (q.ready_at = v_low and q.entry >= v_entry or q.ready_at > v_low)
     order by q.ready_at, q.entry limit 1 for update skip locked;
     if v_ends is false then
-        set @pyqueue_cursors = json_set(@pyqueue_cursors, concat(in_path, '.lanes[0].place'), v_at + 0),
-            out_done = true;
+        set @pyqueue_cursors = json_set(@pyqueue_cursors, concat(in_path, '.lanes[0].place'), v_at + 0,
+            concat(in_path, '.lanes[0].entry'), out_entry + 0), out_done = true;
     end if;
 end;

@@ -81,6 +81,11 @@ def place(session: Session) -> int:
     return cursor(session)["lanes"][0]["place"]
 
 
+def rows_read(session: Session) -> int:
+    """Return how many rows it has read since the last FLUSH STATUS."""
+    return sum(int(number) for _, number in session.execute("show session status like 'Handler_read%%'"))
+
+
 @pytest.fixture
 def scans_take(queue: Session, clock: Clock) -> Iterator[Callable[[int], None]]:
     """Let each look at the real time be so many microseconds after the one before."""
@@ -138,7 +143,7 @@ def test_a_new_cursor_looks_back_three_seconds_until_the_marks_move_on(
     made = keep("{}", HOUR)
     places = now - SECOND, now - 2 * SECOND
     lane = [
-        {"rank": rank, "place": place, "newer": place - 3 * SECOND, "older": place - 3 * SECOND}
+        {"rank": rank, "place": place, "entry": 0} | dict.fromkeys(("newer", "older"), place - 3 * SECOND)
         for rank, place in zip((-5, 0), places, strict=True)
     ]
     assert made == {
@@ -172,6 +177,43 @@ def test_a_scan_begins_at_the_cursor_and_moves_it(queue: Session, clock: Clock, 
     keep_cursor(queue, (0, clock.now - 9 * SECOND))
     assert keys(queue.reserve("mail", None, most)) == ["k1", "k2"][:most]
     assert place(queue) == clock.now - (10 - most) * SECOND
+
+
+@pytest.mark.parametrize("most", [1, 5])
+def test_a_scan_passes_over_nothing_that_it_took_of_the_same_statement(
+    queue: Session, clock: Clock, most: int
+) -> None:
+    queue.reserve("mail")  # the first call of a session is another one
+    wanted = [f"{number:03}" for number in range(400)]
+    queue.push_many("mail", [{"key": key, "payload": 0} for key in wanted])  # all have the same place
+    keep_cursor(queue, (0, clock.now))
+    found = keys(queue.reserve("mail", None, 300))
+    for _ in range(10):
+        queue.execute("flush status")
+        found += keys(queue.reserve("mail", None, most))
+        assert rows_read(queue) < 100, "of 300 that are held"
+    assert found == wanted[: 300 + 10 * most]
+    last = queue.execute("select max(q.entry) from delayed_queue q where q.reserved_at is not null")
+    assert [(cursor(queue)["lanes"][0]["entry"],)] == last
+
+
+@pytest.mark.parametrize("most", [1, 2])
+@pytest.mark.parametrize(("took", "look"), [(100, HOUR), (9000, -1)])
+def test_what_is_committed_late_of_the_same_moment_is_found(
+    queue: Session, connect: Connect, clock: Clock, took: int, look: int, most: int
+) -> None:
+    queue.reserve("mail")  # the first call of a session is another one
+    other = connect(autocommit=False)
+    other.push("mail", "late")
+    queue.push("mail", "a")
+    keep_cursor(queue, (0, clock.now))
+    assert keys(queue.reserve("mail", None, most)) == ["a"]
+    other.commit()
+    queue.execute(
+        "set @pyqueue_cursors = json_set(@pyqueue_cursors, %s, %s, %s, %s)",
+        [f"{path(queue)}.took", took, f"{path(queue)}.marks_at", ticks(queue) + look],
+    )
+    assert keys(queue.reserve("mail", None, most)) == ["late"]
 
 
 @pytest.mark.parametrize("most", [1, 2])
