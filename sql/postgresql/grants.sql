@@ -147,6 +147,7 @@ revoke all on function
     _queue_semaphores(jsonb),
     _queue_set_state(text, text),
     _queue_server_run(),
+    _queue_session_locks(),
     _queue_setting(text),
     _queue_settings(text),
     _queue_permits_lock(text[], boolean),
@@ -298,7 +299,7 @@ begin
             to queue_operator;
         grant execute on function queue_now(), queue_time(timestamptz), queue_timestamp(bigint)
             to queue_producer, queue_consumer, queue_operator, queue_observer;
-        grant execute on function _queue_is_alive(queue_worker, bigint),
+        grant execute on function _queue_is_alive(queue_worker, bigint), _queue_session_locks(),
             _queue_state(bigint, bigint, bigint, bigint, bigint)
             to queue_operator, queue_observer; -- a view's functions are checked against who asks
         grant execute on function queue_tick(), queue_prune(bigint), queue_reap() to queue_consumer, queue_operator;

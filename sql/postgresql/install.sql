@@ -257,6 +257,7 @@ set client_encoding = 'UTF8';
 \ir staging/queue_stream_forget.sql
 
 -- workers
+\ir workers/_queue_session_locks.sql
 \ir workers/_queue_is_alive.sql
 \ir workers/_queue_server_run.sql
 \ir workers/_queue_release_worker.sql

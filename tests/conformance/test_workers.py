@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import pytest
 
@@ -210,6 +210,24 @@ def test_D4_from_a_session_to_a_heartbeat_and_back(queue: Session, connect: Conn
     assert of(queue, "w").alive is False
     assert worker.heartbeat("w", session=True).alive is True
     assert of(queue, "w").alive is True
+
+
+def test_D4_a_heartbeat_that_is_rolled_back_changes_nothing(queue: Session, connect: Connect) -> None:
+    worker, second = connect(autocommit=False), connect()
+    for name in ("v", "w"):
+        worker.heartbeat(name, session=True)
+        hold(worker, name, name)
+    worker.commit()
+    options: list[dict[str, Any]] = [{"stop": True}, {}, {"session": True}]
+    for given in options:
+        worker.heartbeat("w", **given)
+        worker.rollback()
+        assert queue.reap() == []
+        assert [(one.by_session, one.alive) for one in queue.workers()] == [(True, True)] * 2
+    second.heartbeat("w", session=True)
+    worker.close()
+    assert reap_soon(queue) == [Reaped("v", 1)]
+    assert (of(queue, "w").alive, state(queue, "job", "w")) == (True, "reserved")
 
 
 def test_D4_who_leaves_in_good_order_is_forgotten(queue: Session, connect: Connect, clock: Clock) -> None:

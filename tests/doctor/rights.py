@@ -29,7 +29,8 @@ CALLS: Final[dict[tuple[str, ...], str]] = {
 """Roles, and the routines that they may call; ADMIN may call what any of them may, and others nothing."""
 ON_POSTGRESQL: Final[dict[tuple[str, ...], str]] = {
     (CONSUMER,): "queue_listen",  # LISTEN; the others have nothing like it
-    (OPERATOR, OBSERVER): "_queue_state _queue_is_alive",  # what a view calls is checked against who reads it
+    # what a view calls is checked against who reads it
+    (OPERATOR, OBSERVER): "_queue_state _queue_is_alive _queue_session_locks",
 }
 ON_INNODB: Final[dict[tuple[str, ...], str]] = {
     (PRODUCER,): "queue_push_into",  # a trigger can't call what answers rows

@@ -376,18 +376,13 @@ def test_a_push_leaves_no_lock(conn: psycopg.Connection[Any], database_url: str)
         assert conn.execute(ADVISORY).fetchone() == (0,)
 
 
-def test_a_worker_has_a_lock_as_long_as_it_lives_by_its_session(conn: psycopg.Connection[Any]) -> None:
+def test_a_session_has_one_lock_for_the_workers_that_live_by_it(conn: psycopg.Connection[Any]) -> None:
     queue = Queue(conn)
-    ways: list[tuple[dict[str, Any], int]] = [
-        ({"session": True}, 1),
-        ({"session": True}, 1),
-        ({}, 0),
-        ({"session": True}, 1),
-        ({"stop": True}, 0),
-    ]
-    for options, locks in ways:
-        queue.heartbeat("w", **options)
-        assert conn.execute(ADVISORY).fetchone() == (locks,)
+    ways: list[dict[str, Any]] = [{"session": True}, {"session": True}, {}, {"session": True}, {"stop": True}]
+    for worker in ("w", "v"):
+        for options in ways:
+            queue.heartbeat(worker, **options)
+            assert conn.execute(ADVISORY).fetchone() == (1,)
 
 
 def test_a_listener_has_a_lock_for_each_channel_until_its_session_ends(

@@ -22,7 +22,8 @@ where it is alive by its session or has left; reaps: whether it is one of the tw
 second, and queue_tick and queue_prune now and then. They are the two living ones with upkeep that registered first:
 two, because one of them may be the one that dies.
 Errors: PQ001 for worker and kinds, PQ002 for options, PQ003 for info.
-Locks: the worker. With session also a lock of the session, whose end is the sign that the worker is gone.
+Locks: the worker. With session also a lock of the session, which has one until it ends: the sign that its workers are
+gone.
 Where the idea comes from: the workers of Chapman, which have an identity.
 differs: the lock of the session is a named one, which RELEASE_ALL_LOCKS() gives up. Other nodes of a cluster that is
 written to at several don''t see it, so there session says nothing and the worker is alive by its heartbeat: expires_at
@@ -37,7 +38,7 @@ begin
         declare v_session, v_stop, v_upkeep boolean;
         declare v_others int;
         declare v_lock varchar(64) default concat('pyqueue.worker.',
-            left(sha2(concat(connection_id(), '.', database(), '.', in_worker), 256), 40));
+            left(sha2(concat(connection_id(), '.', database()), 256), 40));
         declare continue handler for not found begin end;
         call queue_now(v_now);
         set v_alive = null, v_started = null, v_expires = null, v_reaps = null;
@@ -66,11 +67,11 @@ begin
             where v.variable_name = 'group_replication_single_primary_mode' and v.variable_value = 'OFF'; */
         end if;
         if v_others = 0 then
+            -- kept until the session ends: no rollback would bring back what a call gave up
             if coalesce(is_used_lock(v_lock), 0) <> connection_id() then -- it would be counted
                 do get_lock(v_lock, 0);
             end if;
         else
-            do release_lock(v_lock);
             set v_lock = null;
         end if;
         if v_alive then

@@ -1,11 +1,7 @@
 create or replace function _queue_is_alive(in_worker queue_worker, in_now bigint) returns boolean language sql volatile
     return case
         when in_worker.session_lock is null then in_worker.heartbeat_at + in_worker.timeout_seconds * 1000000 > in_now
-        when in_worker.session_id = pg_backend_pid() then exists (
-            select from pg_locks l
-            where l.locktype = 'advisory' and l.pid = pg_backend_pid() and l.mode = 'ExclusiveLock' and l.objsubid = 2
-                and l.classid::bigint = hashoid('queue_worker'::regclass) & 4294967295
-                and l.objid::bigint = in_worker.session_lock & 4294967295)
+        when in_worker.session_id = pg_backend_pid() then in_worker.session_lock = any (_queue_session_locks())
         else not (pg_try_advisory_lock_shared(hashoid('queue_worker'::regclass), in_worker.session_lock)
             and pg_advisory_unlock_shared(hashoid('queue_worker'::regclass), in_worker.session_lock)) end;
 

@@ -1,5 +1,5 @@
 -- calls: _queue_boolean, _queue_check_headers, _queue_check_kinds, _queue_check_name, _queue_check_options,
---     _queue_groups_due, _queue_is_alive, _queue_number, _queue_server_run, queue_now
+--     _queue_groups_due, _queue_is_alive, _queue_number, _queue_server_run, _queue_session_locks, queue_now
 -- changes: queue_worker
 create or replace function queue_heartbeat(in_worker text, in_options jsonb default null, out worker text,
     out alive boolean, out started_at bigint, out heartbeat_at bigint, out expires_at bigint, out reaps boolean)
@@ -10,7 +10,7 @@ declare
     v_run constant bigint := _queue_server_run();
     v_class constant integer := hashoid('queue_worker'::regclass);
     v_new queue_worker; v_old queue_worker;
-    v_own integer; v_alive boolean;
+    v_lock integer; v_alive boolean;
 begin
     perform _queue_check_name(in_worker, 200, 'worker');
     perform _queue_check_options(in_options, '{timeout_seconds, kinds, info, session, reconnect_seconds, stop,
@@ -27,18 +27,14 @@ begin
     heartbeat_at := v_now;
     select w.* into v_old from queue_worker w where w.worker = in_worker for update;
     v_alive := v_old.server_run not in (0, v_run) or _queue_is_alive(v_old, v_now);
-    if v_alive and v_old.session_id = pg_backend_pid() then
-        v_own := v_old.session_lock;
-    end if;
     if alive and coalesce(_queue_boolean(in_options, 'session'), false) then
-        v_new.session_lock := v_own;
+        -- kept until the session ends: no rollback would bring back what a call gave up
+        v_new.session_lock := (_queue_session_locks())[1];
         v_new.session_id := pg_backend_pid();
         while v_new.session_lock is null loop
-            v_own := (random() * 4294967295)::bigint - 2147483648;
-            v_new.session_lock := case when pg_try_advisory_lock(v_class, v_own) then v_own end;
+            v_lock := (random() * 4294967295)::bigint - 2147483648;
+            v_new.session_lock := case when pg_try_advisory_lock(v_class, v_lock) then v_lock end;
         end loop;
-    elsif v_own is not null then
-        perform pg_advisory_unlock(v_class, v_own);
     end if;
     perform _queue_groups_due(v_now);
     if not alive then
@@ -90,5 +86,6 @@ where it is alive by its session or has left; reaps: whether it is one of the tw
 second, and queue_tick and queue_prune now and then. They are the two living ones with upkeep that registered first:
 two, because one of them may be the one that dies.
 Errors: PQ001 for worker and kinds, PQ002 for options, PQ003 for info.
-Locks: the worker. With session also a lock of the session, whose end is the sign that the worker is gone.
+Locks: the worker. With session also a lock of the session, which has one until it ends: the sign that its workers are
+gone.
 Where the idea comes from: the workers of Chapman, which have an identity.$$;

@@ -110,15 +110,17 @@ def test_who_was_there_before_the_server_was_away_has_its_timeout_to_come_back(
     assert call(connection, "queue_reap") == [("w", 1)]
 
 
-def test_a_session_that_registers_often_has_one_lock(connection: Connection[Any], url: str) -> None:
+def test_a_session_has_one_lock_for_the_workers_that_live_by_it(connection: Connection[Any], url: str) -> None:
     with open_connection(url) as worker:
-        for _ in range(3):
-            call(worker, "queue_heartbeat", "w", '{"session": true}')
-        [(lock, number)] = run(connection, "select w.session_lock, w.session_id from queue_worker w")
+        for name in ("v", "w"):
+            for options in ('{"session": true}', '{"stop": true}', '{"session": true}', None):
+                call(worker, "queue_heartbeat", name, options)
+            call(worker, "queue_heartbeat", name, '{"session": true}')
+        [(lock, number)] = run(connection, "select distinct w.session_lock, w.session_id from queue_worker w")
         used = f"select is_used_lock('{lock}')"
         assert run(connection, used) == [(number,)] == [(worker.thread_id(),)]
         call(worker, "queue_heartbeat", "w", '{"stop": true}')
-        assert run(connection, used) == [(None,)]
+        assert run(connection, used) == [(number,)], "the other one lives"
 
 
 def test_another_session_of_that_name_takes_over(connection: Connection[Any], url: str) -> None:
