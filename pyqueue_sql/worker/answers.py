@@ -62,9 +62,14 @@ class Move(Answer):
     Args:
         to_kind: where it goes.
         **options: see `MoveOptions`.
+
+    Raises:
+        TypeError: it isn't a string, which could be made the name of a kind that nobody reads.
     """
 
     def __init__(self, to_kind: str, **options: Unpack[MoveOptions]) -> None:
+        if not isinstance(to_kind, str):  # pyright: ignore[reportUnnecessaryIsInstance] -- as of a lookup
+            raise TypeError(f"to_kind of a Move is {to_kind!r}: the name of a kind is wanted")
         super().__init__(to_kind)
         self.to_kind = to_kind
         self.options: dict[str, Any] = {**options}

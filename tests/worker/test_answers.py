@@ -283,6 +283,22 @@ def test_a_snooze_without_a_time_is_a_failed_attempt(queue: Session, workers: Wo
     assert f"{__file__}:{work.__code__.co_firstlineno + 3} in work" in error["error"]
 
 
+def test_a_move_to_what_is_no_name_is_a_failed_attempt(queue: Session, workers: Workers) -> None:
+    queue.define("work", backoff_seconds=3000)
+    handlers = Handlers()
+
+    @handlers.on("work")
+    def work(message: Message) -> object:  # noqa: ARG001
+        return Move(5)  # pyright: ignore[reportArgumentType]
+
+    queue.push("work", "a")
+    workers.drain(handlers)
+    [message] = queue.peek("work")
+    [error] = message.errors
+    assert "to_kind of a Move is 5: the name of a kind is wanted" in error["error"]
+    assert f"{__file__}:{work.__code__.co_firstlineno + 2} in work" in error["error"]
+
+
 async def coroutine() -> None:
     """Await nothing."""
 
