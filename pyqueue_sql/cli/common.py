@@ -23,6 +23,7 @@ from pyqueue_sql import (
     Ended,
     InvalidOption,
     InvalidParameter,
+    InvalidPayload,
     InvalidReceipt,
     Message,
     Outcome,
@@ -48,8 +49,8 @@ F = TypeVar("F", bound=Callable[..., Any])
 UNWRITTEN = frozenset({errno.ENOSPC, errno.EDQUOT, errno.EFBIG, errno.EIO, errno.EBADF})
 """What a file says that can't take the answer."""
 NOTHING, USAGE, REFUSED, NO_CONNECTION, INTERRUPTED = 1, 2, 3, 4, 130
-WRONG = (InvalidParameter, InvalidOption, InvalidReceipt)
-"""What the queue calls wrong of what it is given, whatever is there."""
+WRONG = (InvalidParameter, InvalidOption, InvalidPayload, InvalidReceipt)
+"""What the queue calls wrong of what it is given."""
 DEAD = ".dead"
 
 

@@ -482,7 +482,7 @@ def test_history_tells_what_ended_the_newest_first(pyqueue: Shell, queue: Queue,
     assert [row["key"] for row in pyqueue.rows("history", "mail", "--max", "1")] == ["b"]
     assert [row["payload"] for row in pyqueue.rows("history", "--key", "a")] == [{"n": 0}]
     assert pyqueue.rows("history", "mail", "--key", "c", exit_code=1) == []
-    assert pyqueue("push", "mail", '{"n": "many"}').exit_code == 3
+    assert pyqueue("push", "mail", '{"n": "many"}').exit_code == 2
     (again,) = pyqueue.rows("push", "mail", '{"n": 1}', "--key", "a")
     assert (again["outcome"], again["scheduled_at"]) == ("ignored", None)
 
@@ -710,12 +710,14 @@ def test_a_number_that_is_not_allowed_is_exit_code_2_and_named(harness: Harness,
         "semaphore '' --remove",
         "ack nonsense",
         "define mail --options '{\"x\": 1}'",
+        "push mail 1 --headers '[1]'",
+        f"push mail {'[' * 32}{']' * 32}",
     ],
 )
 def test_what_is_never_allowed_is_exit_code_2_too(harness: Harness, command: str):
     result = Shell(harness.url)(*shlex.split(command))
     assert result.exit_code == 2
-    assert re.match("Error: (kind|key|name|receipts|options) .*(must|allowed)", result.stderr)
+    assert re.match("Error: (kind|key|name|receipts|options|headers|payload) .*(must|allowed)", result.stderr)
 
 
 def test_an_address_where_metrics_cannot_be_served_is_exit_code_3():
