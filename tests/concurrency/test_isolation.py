@@ -689,6 +689,34 @@ def test_a_batch_that_was_read_after_the_snapshot_is_extended_and_ended_whole(
 
 
 @pytest.mark.servers("mariadb", "mysql")
+@pytest.mark.parametrize("plain", [True, False])
+def test_what_is_written_back_after_the_snapshot_is_there_when_its_batch_has_ended(
+    harness: Harness, queue: Session, plain: bool
+) -> None:
+    shape = None if plain else {"n": "integer"}
+    for level in harness.snapshot_levels:
+        kind = f"mail {level}"
+        queue.define(kind, payload_shape=shape)
+        session = with_snapshot(harness, level)
+        queue.push_many(kind, [{"key": key, "payload": {"n": 0}} for key in ("read", "taken")])
+        assert queue.answer("queue_stream_reserve", kind, "1", "0", kind, "1", None)[0]["p_key"] == "read"
+
+        def end(one: Session, kind: str = kind) -> Any:
+            part = int(str(one.answer("queue_stage_begin", kind, None)[0]["part"]))
+            rows = [{"p_kind": kind, "p_key": key, "payload": '{"n": 1}'} for key in ("read", "taken", "new")]
+            one.land([{"part": part, **row} for row in rows], "queue_stage")
+            [done] = one.answer(
+                "queue_stream_commit", kind, "1", json.dumps({"parts": [{"part": part, "messages": 3}]})
+            )
+            return done
+
+        done, _ = committed(harness, session, end)
+        assert (done["acked"], done["published"], done["pushed"]) == ("1", "3", "2")
+        assert {one.key: one.payload["n"] for one in queue.peek(kind, 9)} == {"read": 1, "taken": 0, "new": 1}
+        assert queue.execute("select s.id from queue_stage s union all select p.part from queue_stage_part p") == []
+
+
+@pytest.mark.servers("mariadb", "mysql")
 def test_a_call_that_has_waited_too_long_leaves_no_transaction(
     harness: Harness, queue: Session, monkeypatch: pytest.MonkeyPatch
 ) -> None:

@@ -86,7 +86,9 @@ begin
             and not if(s.payload_bytes is not null, q.payload_bytes <=> s.payload_bytes,
                 /*!80017 q.payload <=> cast(coalesce(s.payload, 'null') as json) */
                 /*M!100600 cast(q.payload as binary) <=> cast(coalesce(s.payload, 'null') as binary) */)), 0),
-            if(count(h.entry) > 0, json_arrayagg(if(h.entry is null, s.id, null)), null)
+            -- what has a key of after the snapshot may be held as well
+            if(sum(h.entry is not null or q.entry is null and in_held is not null) > 0,
+            json_arrayagg(if(h.entry is null and (q.entry is not null or in_held is null), s.id, null)), null)
         into out_pushed, out_differing, v_gone
         from staged(in_parts) s
             left join delayed_queue q force index (delayed_queue_key) on q.p_kind = s.p_kind and q.p_key = s.p_key
