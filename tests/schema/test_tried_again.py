@@ -1,4 +1,4 @@
-"""A reserve or pop that ends as a deadlock is undone and tried again, and answers nothing twice."""
+"""A call that ends as a deadlock is undone and tried again, and answers nothing twice."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ COUNTS = (
 )
 
 
-def be_a_deadlock(session: Session, times: int) -> None:
+def be_a_deadlock(session: Session, times: int, table: LiteralString = "queue_count") -> None:
     """Have so many of the next counts end as a deadlock does: they come once a call has chosen."""
     conn = session.conn
     conn.execute("create sequence tries")
@@ -27,7 +27,11 @@ def be_a_deadlock(session: Session, times: int) -> None:
             " if nextval({}::regclass) <= {} then raise deadlock_detected; end if; return null; end $$"
         ).format(f"{conn.execute('select current_schema()').fetchall()[0][0]}.tries", times)
     )
-    conn.execute("create trigger be_a_deadlock after insert on queue_count execute function be_a_deadlock()")
+    conn.execute(
+        sql.SQL("create trigger be_a_deadlock after insert on {} execute function be_a_deadlock()").format(
+            sql.Identifier(table)
+        )
+    )
 
 
 def take(session: Session, routine: LiteralString) -> list[str]:
@@ -74,3 +78,13 @@ def test_a_pop_that_was_undone_after_its_end_answers_once(session: Session) -> N
     be_a_deadlock(session, 1)
     assert take(session, "queue_pop") == ["a", "b"]
     assert session.conn.execute(COUNTS).fetchall() == [(0, 0, 2, 0, 0)]
+
+
+def test_a_kind_that_gets_an_index_is_tried_four_times(session: Session) -> None:
+    session.conn.execute("""select from queue_push('work', 'a', '{"n": 1}')""")
+    text = """select from queue_define('work', '{"filter_index": true}')"""
+    be_a_deadlock(session, 7, "queue_term")
+    with pytest.raises(psycopg.errors.DeadlockDetected):
+        session.conn.execute(text)
+    session.conn.execute(text)
+    assert session.conn.execute("select count(*) from queue_term").fetchall() == [(1,)]

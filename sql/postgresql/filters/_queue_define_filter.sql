@@ -3,11 +3,18 @@ create or replace function _queue_define_filter(in_kind text, in_on boolean) ret
     set enable_seqscan = off set enable_hashjoin = off as $$
 begin
     if in_on then
-        -- locked, so that nobody replaces one meanwhile
-        perform _queue_index(array(
-            select q.entry from delayed_queue q
-            where q.p_kind = in_kind and not exists (select from queue_term t where t.entry = q.entry)
-                order by q.entry for update));
+        for v_try in 1 .. 4 loop
+            begin
+                -- locked, so that nobody replaces one meanwhile
+                perform _queue_index(array(
+                    select q.entry from delayed_queue q
+                    where q.p_kind = in_kind and not exists (select from queue_term t where t.entry = q.entry)
+                        order by q.entry for update));
+                return;
+            exception when deadlock_detected then -- with a reserve, whose order is another, see ADR 8
+                if v_try = 4 then raise; end if;
+            end;
+        end loop;
     else
         perform _queue_forget_terms(array(select q.entry from delayed_queue q where q.p_kind = in_kind));
     end if;
