@@ -110,7 +110,9 @@ def test_who_was_there_before_the_server_was_away_has_its_timeout_to_come_back(
     assert call(connection, "queue_reap") == [("w", 1)]
 
 
-def test_a_session_has_one_lock_for_the_workers_that_live_by_it(connection: Connection[Any], url: str) -> None:
+def test_a_session_has_one_lock_for_the_workers_that_live_by_it(
+    connection: Connection[Any], url: str
+) -> None:
     with open_connection(url) as worker:
         for name in ("v", "w"):
             for options in ('{"session": true}', '{"stop": true}', '{"session": true}', None):
