@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import pytest
 
@@ -12,6 +12,8 @@ from tests.conformance import test_batches as batches
 from tests.conformance.steps import keys, outcomes, receipts
 
 if TYPE_CHECKING:
+    from collections.abc import Callable
+
     from tests.conformance.fixtures import Clock, Connect
     from tests.conformance.harness import Harness, Session
 
@@ -43,6 +45,45 @@ def test_who_closes_a_group_waits_for_who_is_adding_to_it(
     with waiting(harness, connect(), lambda session: session.group("g", close=True)) as closed:
         other.commit()
         assert (closed.result(PATIENCE_S).state, closed.result().members) == ("closed", 1)
+
+
+@pytest.mark.parametrize("dies_first", [True, False])
+def test_a_member_that_dies_while_it_is_said_what_that_means_is_done(
+    queue: Session, connect: Connect, harness: Harness, dies_first: bool
+) -> None:
+    queue.group("g", "next", members=1)
+    queue.push("check", None, 0, group="g")
+    [held] = receipts(queue.reserve("check"))
+    calls: list[Callable[[Session], Any]] = [
+        lambda session: session.nack(held, final=True),
+        lambda session: session.group("g", on_dead="report"),
+    ]
+    first, second = calls if dies_first else reversed(calls)
+    other = connect(autocommit=False)
+    first(other)
+    with waiting(harness, connect(), second) as called:
+        other.commit()
+        called.result(PATIENCE_S)
+    assert queue.group("g").state == "done"
+
+
+def test_who_says_what_dead_members_do_locks_them_before_their_group(
+    queue: Session, connect: Connect, harness: Harness
+) -> None:
+    queue.group("g", "next")
+    queue.push_many("check", [{"key": key, "payload": 0} for key in "ab"], group="g")
+    for receipt in receipts(queue.reserve("check", None, 2)):
+        queue.nack(receipt, final=True)
+    held = receipts(queue.reserve("check.dead", None, 2))
+    other = connect(autocommit=False)
+    other.push("check", "c", 0, group="g")
+    with (
+        waiting(harness, connect(), lambda session: session.group("g", on_dead="report")) as changed,
+        waiting(harness, connect(), lambda session: session.ack(held[0])) as acked,
+    ):
+        other.commit()
+        assert (changed.result(PATIENCE_S).members, changed.result().done) == (3, 2)
+        assert acked.result(PATIENCE_S).outcome == "acked"
 
 
 def test_who_adds_to_a_group_that_is_finishing_is_refused(

@@ -1,6 +1,6 @@
 -- calls: _queue_boolean, _queue_check_name, _queue_check_options, _queue_check_payload, _queue_check_roles,
---     _queue_fail, _queue_group_check, _queue_group_note, _queue_integer, _queue_members_end, _queue_number,
---     _queue_text, queue_now
+--     _queue_fail, _queue_group_check, _queue_group_note, _queue_integer, _queue_lock, _queue_members_end,
+--     _queue_number, _queue_text, queue_now
 -- changes: queue_group, queue_group_stripe
 create procedure queue_group(in in_group text collate exact, in in_then_kind text collate exact,
     in in_then_payload longtext, in in_options longtext)
@@ -36,10 +36,11 @@ is put in even where its kind is drained.
 Result: group_name; state: open, closed, done, failed; members, done: how many. A group that has finished stays as it
 is.
 Errors: PQ007 for a kind that is for others. PQ001 for group and then_kind, PQ002 for options, PQ003 for then_payload.
-Locks: the group; waits for pushes of members that haven''t committed. Acks of the last members of a group, and of a
-group of a few, wait for one another''s transactions. Under REPEATABLE READ and SERIALIZABLE the last ack may not see
-that it is the last: then whoever next reserves, waits, sends a heartbeat, reaps or prunes finishes the group, and
-queue_wait and queue_listen say that then_kind may have something.
+Locks: where on_dead was wait, and is no longer, the members that aren''t done, in the order of their entries. Then the
+group; waits for pushes of members that haven''t committed. Acks of the last members of a group, and of a group of a
+few, wait for one another''s transactions. Under REPEATABLE READ and SERIALIZABLE the last ack may not see that it is
+the last: then whoever next reserves, waits, sends a heartbeat, reaps or prunes finishes the group, and queue_wait and
+queue_listen say that then_kind may have something.
 Where the idea comes from: Chapman''s groups, whose last job starts the next step.'
 begin
     begin atomic
@@ -79,6 +80,13 @@ begin
         call _queue_integer(in_options, 'priority', -32768, 32767, v_priority);
         call _queue_number(in_options, 'delay_seconds', 0, 31536000, v_delay);
         call _queue_number(in_options, 'keep_seconds', 0, 3153600000, v_keep);
+        if v_on_dead <> 'wait' then
+            -- who ends a member locks it before the group; one that is dying has been told what that does
+            select json_arrayagg(json_array(m.entry)) into v_dead
+            from queue_group g straight_join queue_group_member m on m.group_name = g.group_name
+            where g.group_name = in_group and g.on_dead = 'wait' and m.done_at is null;
+            call _queue_lock(coalesce(v_dead, '[]'));
+        end if;
         if in_then_kind is not null then
             insert into queue_group (group_name, then_kind, then_payload, then_key, then_priority, then_delay, on_dead,
                 closed, keep_seconds, created_at)

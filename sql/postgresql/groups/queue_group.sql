@@ -39,6 +39,13 @@ begin
     select in_group, in_then_kind, '{}', in_group, 0, 0, 'wait', false, 86400, v_now where in_then_kind is not null
     on conflict on constraint queue_group_pkey do nothing;
     v_new := found;
+    -- who ends a member locks it before the group; one that is dying has been told what that does
+    perform q.entry from delayed_queue q
+    where in_options ->> 'on_dead' <> 'wait' and q.entry = any (array(
+        select m.entry
+        from queue_group g join queue_group_member m on m.group_name between g.group_name and g.group_name
+        where g.group_name = in_group and g.on_dead = 'wait' and m.done_at is null))
+    order by q.entry + 0 for update;
     select g.* into v_group from queue_group g where g.group_name = in_group for update;
     if not found then
         perform _queue_check_name(in_then_kind, 95, 'then_kind');
@@ -108,8 +115,9 @@ is put in even where its kind is drained.
 Result: group_name; state: open, closed, done, failed; members, done: how many. A group that has finished stays as it
 is.
 Errors: PQ007 for a kind that is for others. PQ001 for group and then_kind, PQ002 for options, PQ003 for then_payload.
-Locks: the group; waits for pushes of members that haven't committed. Acks of the last members of a group, and of a
-group of a few, wait for one another's transactions. Under REPEATABLE READ and SERIALIZABLE the last ack may not see
-that it is the last: then whoever next reserves, waits, sends a heartbeat, reaps or prunes finishes the group, and
-queue_wait and queue_listen say that then_kind may have something.
+Locks: where on_dead was wait, and is no longer, the members that aren't done, in the order of their entries. Then the
+group; waits for pushes of members that haven't committed. Acks of the last members of a group, and of a group of a
+few, wait for one another's transactions. Under REPEATABLE READ and SERIALIZABLE the last ack may not see that it is
+the last: then whoever next reserves, waits, sends a heartbeat, reaps or prunes finishes the group, and queue_wait and
+queue_listen say that then_kind may have something.
 Where the idea comes from: Chapman's groups, whose last job starts the next step.$$;
