@@ -34,18 +34,18 @@ class Holding:
 
     def keep(self, source: str, plan: int) -> None:
         """Keep what this read holds, and nothing of any other, until it is planned again."""
-        if self._process is None:
-            # a session of its own, since Spark ends the whole group
-            self._process = subprocess.Popen(
-                [sys.executable, "-m", __name__], stdin=subprocess.PIPE, text=True, start_new_session=True
-            )
-            self._say(dataclasses.asdict(self._options))  # the password is in no list of processes
-        self._say([source, plan])
+        try:
+            self._say([source, plan])
+        except BrokenPipeError:  # somebody has killed it
+            log.warning("the process that kept the holds has gone, another one keeps them from now on")
+            self.close()
+            self._say([source, plan])
 
     def let_go(self) -> None:
         """Leave what it held as it is: it has ended."""
         if self._process is not None:
-            self._say(None)
+            with contextlib.suppress(BrokenPipeError):
+                self._say(None)
 
     def close(self) -> None:
         """Leave, and have given back what is still held."""
@@ -56,7 +56,12 @@ class Holding:
             process.wait()
 
     def _say(self, what: object) -> None:
-        assert self._process is not None
+        if self._process is None:
+            # a session of its own, since Spark ends the whole group
+            self._process = subprocess.Popen(
+                [sys.executable, "-m", __name__], stdin=subprocess.PIPE, text=True, start_new_session=True
+            )
+            self._say(dataclasses.asdict(self._options))  # the password is in no list of processes
         assert self._process.stdin is not None
         self._process.stdin.write(json.dumps(what) + "\n")
         self._process.stdin.flush()

@@ -148,6 +148,31 @@ def test_holds_are_kept_while_the_reader_is_there_and_given_back_when_it_has_gon
     assert {*waits} == {10}
 
 
+def test_where_the_process_that_keeps_the_holds_is_killed_another_one_keeps_those_of_the_next_batch(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    started = list[Any]()
+    popen = holding.subprocess.Popen
+
+    def start(*given: Any, **named: Any) -> Any:
+        started.append(popen(*given, **named))
+        return started[-1]
+
+    monkeypatch.setattr(holding.subprocess, "Popen", start)
+    holds = holding.Holding(Options(URL))
+    try:
+        holds.keep("first", 1)
+        for source in ("second", "third"):
+            started[-1].kill()
+            started[-1].wait()
+            holds.let_go()
+            holds.keep(source, 1)
+        assert [one.poll() is None for one in started] == [False, False, True]
+    finally:
+        holds.close()
+    assert started[-1].returncode == 0
+
+
 @pytest.mark.parametrize(
     ("name", "good", "bad"),
     [
