@@ -709,6 +709,25 @@ def test_who_reads_on_under_another_name_keeps_its_own(queue: Session) -> None:
     assert again == [[read], []]
 
 
+def test_a_read_that_was_ended_for_a_stream_is_planned_again_for_another_and_has_what_was_kept(
+    queue: Session,
+) -> None:
+    push(queue, "a", "b", "c")
+    before = [reserve(queue, 1, part, 1, source="mails") for part in (0, 1)]
+    assert commit(queue, 1, whole=True, keep=True)["acked"] == "2"
+    number, parts = plan(queue, "mails")
+    assert parts == [0, 1]
+    options = json.dumps({"source": "mails", "plan": number, "adopt": True})
+    again = [
+        queue.answer("queue_stream_reserve", "heir", "1", part, "mail", "1", options)
+        for part in ("0", "1", "2")
+    ]
+    assert again == [*before, []]
+    ended = queue.answer("queue_stream_commit", "heir", "1", '{"whole": true}')[0]
+    assert (ended["outcome"], ended["acked"]) == ("committed", "0")
+    assert keys(queue.reserve("mail", max_messages=10)) == ["c"], "which nobody held"
+
+
 def test_what_failed_is_in_what_is_kept_and_what_was_lost_is_not(queue: Session, clock: Clock) -> None:
     push(queue, "a", "b", "c")
     held = reserve(queue, 1)

@@ -29,7 +29,8 @@ begin
             from (
                 select distinct k.part from queue_stream_kept k where k.source = in_source
                     order by k.part limit 1000000000) s;
-        else
+        end if;
+        if v_parts is not null then
             update queue_stream_plan l set l.sealed = true where l.source = in_source;
             call _queue_stream_trim(in_source, null, null, v_lost);
         end if;

@@ -72,15 +72,17 @@ begin
         set v_list = null;
         -- EXISTS in an IF would lock what it reads, here and below
         select exists (select 1 from queue_stage_done d where d.query = in_stream and d.batch >= in_batch) into v_done;
-        if not v_done then
-            if v_plan is not null then
-                select l.plan, l.sealed into v_newest, v_sealed from queue_stream_plan l
-                    where l.source = v_source lock in share mode;
-                if not v_newest <=> v_plan then
-                    call _queue_fail('PQ004', 'plan', v_plan,
-                        'must be the newest of its source: another run reads it now');
-                end if;
+        if v_plan is not null and not v_done then
+            select l.plan, l.sealed into v_newest, v_sealed from queue_stream_plan l
+                where l.source = v_source lock in share mode;
+            if not v_newest <=> v_plan then
+                call _queue_fail('PQ004', 'plan', v_plan,
+                    'must be the newest of its source: another run reads it now');
             end if;
+            -- what has parts and none that is held was ended for another stream
+            select v_sealed and not exists (select 1 from queue_stream_part p where p.source = v_source) into v_done;
+        end if;
+        if not v_done then
             select not v_sealed and (coalesce(v_follows, false) = false or exists (
                 select 1 from queue_stream_part b where b.source = v_source and b.part = in_part - 1
                     and b.handed >= b.wanted)) into v_wanted;

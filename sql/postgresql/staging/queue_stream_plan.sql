@@ -16,7 +16,8 @@ begin
     if parts is null then
         select jsonb_agg(k.part order by k.part) into parts
             from (select distinct o.part from queue_stream_kept o where o.source = in_source) k;
-    else
+    end if;
+    if parts is not null then
         update queue_stream_plan l set sealed = true where l.source = in_source;
         perform _queue_stream_trim(in_source, null, null::bigint);
     end if;

@@ -15,6 +15,7 @@ declare
     v_plan bigint;
     v_newest bigint;
     v_sealed boolean := false;
+    v_done boolean;
     v_follows boolean;
     v_adopts boolean;
 begin
@@ -37,19 +38,22 @@ begin
     v_plan := _queue_integer(in_options, 'plan', 1::bigint, 9223372036854775807);
     v_follows := coalesce(_queue_boolean(in_options, 'follows'), false);
     v_adopts := _queue_boolean(in_options, 'adopt');
-    if exists (select from queue_stage_done d where d.query = in_stream and d.batch >= in_batch) then
-        return query
-            select k.p_kind, k.p_key, k.payload, k.payload_bytes, k.headers, k.priority, k.scheduled_at,
-                k.scheduled_at_initially, k.created_at, k.reserved_at, k.attempts, k.reserved_by, k.receipt, k.errors
-            from queue_stream_kept k where k.source = v_source and k.part = in_part order by k.place;
-        return;
-    end if;
-    if v_plan is not null then
+    v_done := exists (select from queue_stage_done d where d.query = in_stream and d.batch >= in_batch);
+    if v_plan is not null and not v_done then
         select l.plan, l.sealed into v_newest, v_sealed from queue_stream_plan l where l.source = v_source for share;
         if v_newest is distinct from v_plan then
             perform _queue_fail('PQ004', 'plan', v_plan::text,
                 'must be the newest of its source: another run reads it now');
         end if;
+        -- what has parts and none that is held was ended for another stream
+        v_done := v_sealed and not exists (select from queue_stream_part p where p.source = v_source);
+    end if;
+    if v_done then
+        return query
+            select k.p_kind, k.p_key, k.payload, k.payload_bytes, k.headers, k.priority, k.scheduled_at,
+                k.scheduled_at_initially, k.created_at, k.reserved_at, k.attempts, k.reserved_by, k.receipt, k.errors
+            from queue_stream_kept k where k.source = v_source and k.part = in_part order by k.place;
+        return;
     end if;
     if not v_sealed and (not v_follows or exists (
         select from queue_stream_part b where b.source = v_source and b.part = in_part - 1 and b.handed >= b.wanted))
