@@ -128,6 +128,37 @@ class Stager:
         # of a plain write in a batch nothing says when the batch is done
         return {"query": stream_of(query), "run": run, **({"batch": batch} if self.options.streams else {})}
 
+    def end(self, stream: str, batch: int, staged: Sequence[Staged], **more: Any) -> Committed:
+        """End a batch, and publish what the tasks have staged for it, unless that was done before.
+
+        Args:
+            stream: whose batch it is.
+            batch: its number.
+            staged: by the tasks.
+            more: options of queue_stream_commit.
+
+        Raises:
+            Refused: there is something to publish, but a later batch is done: this is no replay.
+        """
+        with connected(self.options) as database:
+            done = database.commit_batch(
+                stream,
+                batch,
+                parts=parts_of(staged),
+                whole=True,
+                keep=True,
+                run=run_of(staged),
+                job=self.job,
+                refused=refused_of(staged),
+                **more,
+            )
+            if done.outcome == "replayed" and parts_of(staged) and database.done(stream, batch + 1):
+                raise Refused(
+                    f"batch {batch} of {stream} has messages, and a later one is done: its checkpoint is an"
+                    " older copy. Start it with the newest one, or without any: then it is a new query"
+                )
+            return done
+
     def drop(self, messages: Sequence[Staged | None] = ()) -> None:
         """Remove what the tasks have staged, also those that another copy of this has sent."""
         with connected(self.options) as database:
@@ -152,29 +183,19 @@ class Writer(Stager, DataSourceArrowWriter):
                 tell(one.published, one.refused)
 
     def _end(self, staged: list[Staged]) -> Published | Committed:
-        refused = refused_of(staged)
-        with connected(self.options) as database:
-            if self.options.stream is None or self.options.batch is None:
-                named = {"job": self.job, **self._noted(self.job)}
-                published = database.publish_parts(parts_of(staged), refused=refused, **named)
-                if published.outcome == "replayed":
-                    database.abort(self.job)
-                return published
+        if self.options.stream is None or self.options.batch is None:
+            named = {"job": self.job, **self._noted(self.job)}
+            with connected(self.options) as database:
+                done: Published | Committed = database.publish_parts(
+                    parts_of(staged), refused=refused_of(staged), **named
+                )
+        else:
             final = {"final": True} if self.options.failed == "dead" else {}
-            done = database.commit_batch(
-                self.options.stream,
-                self.options.batch,
-                parts=parts_of(staged),
-                failed=[{**one, **final} for task in staged for one in task.failed],
-                whole=True,
-                keep=True,
-                run=run_of(staged),
-                job=self.job,
-                refused=refused,
-            )
-            if done.outcome == "replayed":
-                database.abort(self.job)
-            return done
+            failed = [{**one, **final} for task in staged for one in task.failed]
+            done = self.end(self.options.stream, self.options.batch, staged, failed=failed)
+        if done.outcome == "replayed":
+            self.drop()
+        return done
 
     def abort(self, messages: Sequence[Staged | None]) -> None:  # noqa: ARG002  # pyright: ignore[reportIncompatibleMethodOverride]
         """Remove what the tasks have staged."""
@@ -196,24 +217,11 @@ class StreamWriter(Stager, DataSourceStreamArrowWriter):
             return
         if query is None:
             raise Refused("the tasks were not told which streaming query they belong to")
-        done = patiently(self.options, lambda: self._end(stream_of(query), batchId, staged))
+        # what a source whose batches the sink commits has handed out for this batch ends with it
+        done = patiently(self.options, lambda: self.end(stream_of(query), batchId, staged))
         tell(done, refused_of(staged))
         if done.outcome == "replayed":
             self.drop(messages)
-
-    def _end(self, stream: str, batch: int, staged: list[Staged]) -> Committed:
-        # what a source whose batches the sink commits has handed out for this batch ends with it
-        with connected(self.options) as database:
-            return database.commit_batch(
-                stream,
-                batch,
-                parts=parts_of(staged),
-                whole=True,
-                keep=True,
-                run=run_of(staged),
-                job=self.job,
-                refused=refused_of(staged),
-            )
 
     def abort(self, messages: Sequence[Staged | None], batchId: int) -> None:  # noqa: ARG002, N803  # pyright: ignore[reportIncompatibleMethodOverride]
         """Remove what the tasks have staged."""

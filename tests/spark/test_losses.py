@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import shutil
 import time
+from pathlib import Path
 from typing import TYPE_CHECKING
 
 import pytest
@@ -82,9 +84,9 @@ def test_a_start_with_other_options_loses_nothing(
     assert stats.total == 0
 
 
-@pytest.mark.parametrize("commit", ["source", "sink"])
+@pytest.mark.parametrize(("before", "after"), [("source", "source"), ("sink", "sink"), ("sink", "source")])
 def test_a_batch_that_is_replayed_after_its_write_is_in_the_state_and_is_written_once(
-    spark: SparkSession, queue: Session, where: dict[str, str], folder: str, commit: str
+    spark: SparkSession, queue: Session, where: dict[str, str], folder: str, before: str, after: str
 ) -> None:
     """The driver dies after the write and before Spark notes that the batch is done."""
 
@@ -98,16 +100,19 @@ def test_a_batch_that_is_replayed_after_its_write_is_in_the_state_and_is_written
         if fails.pop() if fails else False:
             raise ValueError("on purpose")
 
-    number = F.get_json_object("payload", "$.n").cast("int").alias("n")
-    groups = stream(spark, where, commit=commit).select(number).groupBy((F.col("n") % 2).alias("group"))
-    writer = groups.agg(F.collect_list("n").alias("numbers")).writeStream.foreachBatch(work)
-    query = writer.outputMode("update").option("checkpointLocation", folder).trigger(availableNow=True)
+    def start(commit: str) -> None:
+        number = F.get_json_object("payload", "$.n").cast("int").alias("n")
+        groups = stream(spark, where, commit=commit).select(number).groupBy((F.col("n") % 2).alias("group"))
+        writer = groups.agg(F.collect_list("n").alias("numbers")).writeStream.foreachBatch(work)
+        query = writer.outputMode("update").option("checkpointLocation", folder).trigger(availableNow=True)
+        query.start().awaitTermination()
+
     fails = [True]
     fill(queue, 10)
     with pytest.raises(Exception, match="on purpose"):
-        query.start().awaitTermination()
+        start(before)
     queue.push_many("mail", [{"key": f"k{n}", "payload": {"n": n}} for n in range(10, 20)])
-    query.start().awaitTermination()
+    start(after)
     came = sorted((one.payload["group"], sorted(one.payload["numbers"])) for one in drain(queue, "next"))
     assert came == sorted((group, list(range(group, last, 2))) for group in (0, 1) for last in (10, 20))
 
@@ -202,6 +207,44 @@ def test_a_batch_under_way_is_ended_by_whoever_is_to_end_it_now(
     assert numbers(queue) == list(range(10))
     [stats] = queue.stats("mail")
     assert (stats.total, stats.acked_total) == (0, 10)
+
+
+@pytest.mark.parametrize("way", ["writeStream", "foreachBatch"])
+def test_a_checkpoint_that_is_an_older_copy_is_refused_where_something_would_be_lost(
+    spark: SparkSession, queue: Session, where: dict[str, str], folder: str, way: str
+) -> None:
+    """A source of files plans other batches then, under numbers that are done."""
+    checkpoint, backup, files = (Path(folder, name) for name in ("checkpoint", "backup", "files"))
+    files.mkdir()
+
+    def put(number: int) -> None:
+        (files / f"{number}.json").write_text(f'{{"n": {number}}}')
+        frame = spark.readStream.schema("n int").json(str(files))
+        payload = frame.select(F.lit("next").alias("p_kind"), F.to_json(F.struct("n")).alias("payload"))
+        writer = payload.writeStream.option("checkpointLocation", str(checkpoint)).trigger(availableNow=True)
+        if way == "writeStream":
+            writer = writer.format("pyqueue").options(**where)
+        else:
+            writer = writer.foreachBatch(end)
+        writer.start().awaitTermination()
+
+    def end(frame: DataFrame, batch: int) -> None:
+        options = {**where, "stream": "of the test", "batch": str(batch)}
+        frame.write.format("pyqueue").options(**options).mode("append").save()
+
+    put(0)
+    shutil.copytree(checkpoint, backup)
+    put(1)
+    put(2)
+    newest = checkpoint.rename(f"{folder}/newest")
+    backup.rename(checkpoint)
+    with pytest.raises(Exception, match="a later one is done: its checkpoint is an older copy"):
+        put(3)
+    assert queue.execute("select count(*) from queue_stage") == [(0,)]
+    checkpoint.rename(backup)
+    newest.rename(checkpoint)
+    put(4)
+    assert numbers(queue) == list(range(5))
 
 
 def test_a_query_that_fails_gives_back_what_it_holds_at_once(
