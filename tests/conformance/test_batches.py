@@ -767,6 +767,17 @@ def test_a_batch_that_nobody_commits_is_pruned_after_a_week(queue: Session, cloc
     assert (queue.prune(), queue.prune()) == (1, 0)
 
 
+def test_a_batch_that_is_read_again_after_days_is_not_pruned_before_its_end(queue: Session, clock: Clock) -> None:
+    push(queue, "a")
+    plan(queue)
+    reserve(queue, 1, plan=1, timeout_seconds=30 * DAY)
+    clock.advance(6 * DAY)
+    assert plan(queue) == (2, [0])
+    clock.advance(2 * DAY)
+    assert (queue.prune(), of(reserve(queue, 1, plan=2))) == (0, ["a"])
+    assert commit(queue, 1, whole=True)["acked"] == "1"
+
+
 def test_a_read_that_nobody_goes_on_with_is_forgotten_after_a_week(queue: Session, clock: Clock) -> None:
     push(queue, "a")
     plan(queue)

@@ -1,9 +1,10 @@
 -- calls: _queue_check_name, _queue_stream_trim, queue_now
--- changes: queue_stream_plan
+-- changes: queue_stream_part, queue_stream_plan
 create procedure queue_stream_plan(in in_source text collate exact)
     comment 'Begins a read of queue_stream_reserve, or begins it anew after whoever read it has gone: from then on only
 the parts that were handed out are handed out again, whatever the reader is told to take now, and whoever holds an older
-plan is refused. What somebody else has by now, or what has ended, is forgotten.
+plan is refused. What somebody else has by now, or what has ended, is forgotten. The rest isn''t pruned for another
+week.
 in_source: what names the read, the same when it is done again, 1 to 200 characters.
 Result: plan: a number to hand to queue_stream_reserve; parts: a JSON array of the parts that were handed out, or that
 are kept; NULL: none was, and the read is a new one.
@@ -33,6 +34,8 @@ begin
         if v_parts is not null then
             update queue_stream_plan l set l.sealed = true where l.source = in_source;
             call _queue_stream_trim(in_source, null, null, v_lost);
+            -- so that none of it is pruned
+            update queue_stream_part p set p.begun_at = v_now where p.source = in_source;
         end if;
     end atomic;
     select v_plan as plan, v_parts as parts;
