@@ -55,7 +55,8 @@ class Take(NamedTuple):
 
     number: int
     """Of the part of the read that it gets."""
-    kind: str
+    kind: str | None
+    """None: what is written down for this part is read again, of whatever kind it is."""
     most: int
     follows: bool
     """Whether it is only made where the one before it was full."""
@@ -189,8 +190,7 @@ class StreamReader(DataSourceStreamReader, SupportsTriggerAvailableNow):
             self._standing.do(
                 lambda database: database.extend_read(source, options.timeout_seconds, plan=plan)
             )
-            # what they are, is written down; no kind is looked into
-            again = [Take(number, "again", 1, False) for number in handed_out]
+            again = [Take(number, None, 1, False) for number in handed_out]
             shared = [tuple(again[task :: options.partitions]) for task in range(options.partitions)]
         parts = [Part(stream, batch, plan, takes) for takes in shared if takes]
         return Planned(source, plan, parts)

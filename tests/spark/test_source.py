@@ -223,6 +223,24 @@ def test_who_kept_a_read_leaves_it_alone_once_it_is_planned_again(
     assert state(queue, "mail", "k") == "expired"
 
 
+def test_what_is_read_again_is_of_no_kind_since_one_of_any_name_may_be_for_others(
+    queue: Session, where: dict[str, str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(Holding, "keep", lambda *_: None)
+    queue.push("mail", "k", 1)
+    options = parse({**where, "kind": "mail", "partitions": "1"}, READ_STREAM)
+    begun = StreamReader(options, KEYS).initialOffset()
+    kinds: list[str | None] = []
+    for _ in range(2):
+        reader = StreamReader(options, KEYS)
+        [part] = reader.partitions(begun, {**begun, "batch": 1})
+        reader.stop()
+        assert isinstance(part, Part)
+        assert handed_out(options, part) == ["k"]
+        kinds += [take.kind for take in part.takes]
+    assert kinds == ["mail", None]
+
+
 def test_what_is_still_held_of_a_batch_that_is_done_again_is_held_anew(
     queue: Session, where: dict[str, str], clock: Clock, monkeypatch: pytest.MonkeyPatch
 ) -> None:
