@@ -767,7 +767,7 @@ def test_a_batch_that_nobody_commits_is_pruned_after_a_week(queue: Session, cloc
     assert (queue.prune(), queue.prune()) == (1, 0)
 
 
-def test_a_batch_that_is_read_again_after_days_is_not_pruned_before_its_end(queue: Session, clock: Clock) -> None:
+def test_a_batch_that_is_read_again_after_days_is_not_pruned_before(queue: Session, clock: Clock) -> None:
     push(queue, "a")
     plan(queue)
     reserve(queue, 1, plan=1, timeout_seconds=30 * DAY)
