@@ -296,12 +296,13 @@ class Failure(NamedTuple):
     victim: bool = False
     """Whether the server undid the call in favour of another, so that it can be made again."""
     passes: bool = False
-    """Whether the same call may work by itself a little later: the connection is lost, the call was a victim,
-    or the server takes in nothing for a while, as a standby that is about to be promoted."""
+    """Whether the same call may work by itself a little later: the connection is lost, the call was a victim
+    or killed, or the server takes in nothing for a while, as a standby that is about to be promoted."""
     begun: bool = False
     """Whether a transaction has begun already, so that its isolation can't be changed."""
     killed: bool = False
-    """Whether KILL QUERY ended the call, after which MySQL leaves its transaction open."""
+    """Whether the server gave up the call, because somebody said so or its time was over; MySQL leaves its
+    transaction open then."""
 
 
 _MISSING_SQLSTATES = {"42883", "42P01", "3F000"}
@@ -313,7 +314,9 @@ _LOST = {0, 1153, *range(1158, 1162), 1184, 2006, 2013, 2014, 2055, *_ENDED}
 _VICTIM = {1020, 1205, 1213}
 _CLOSED = {1040, 1047, 1203, 1226, 1290, 1792, 1836, 3100, 3101}
 """Too many connections; read-only, or in a cluster without a majority."""
-_PASSING_SQLSTATES = {"25006", "40001", "40P01", "55P03"}
+_KILLED_SQLSTATES = {"55P03", "57014"}
+"""By lock_timeout; by statement_timeout or somebody who cancelled it."""
+_PASSING_SQLSTATES = {"25006", "40001", "40P01", *_KILLED_SQLSTATES}
 """Read-only, and victims."""
 _PASSING_CLASSES = ("08", "53", "57")
 """The connection is lost, the server has too little of something, somebody intervened."""
@@ -373,6 +376,7 @@ def _postgresql_failure(error: BaseException) -> Failure:
         missing=sqlstate in _MISSING_SQLSTATES,
         lost=lost,
         passes=lost or sqlstate in _PASSING_SQLSTATES or (sqlstate or "")[:2] in _PASSING_CLASSES,
+        killed=sqlstate in _KILLED_SQLSTATES,
     )
 
 
@@ -386,7 +390,7 @@ def _mysql_failure(error: BaseException) -> Failure:
         missing=number in _MISSING,
         lost=number in _LOST,
         victim=number in _VICTIM,
-        passes=number in _LOST | _VICTIM | _CLOSED,
+        passes=number in _LOST | _VICTIM | _CLOSED | _KILLED,
         begun=number == _BEGUN,
         killed=number in _KILLED,
     )

@@ -36,6 +36,8 @@ FIRST_ROWS = 100
 SOON_SECONDS = 1.0
 REFUSED_SECONDS = 60.0
 """After which what the database refused is tried again."""
+GIVEN_UP_SECONDS = 5.0
+"""The same of what it gave up, because it took too long, say."""
 LOOK_SECONDS = 0.5
 """How often to see whether it is up to this worker; that asks nobody."""
 
@@ -61,17 +63,19 @@ class _Duty:
     refused: str = ""
     """What the database said last, where it refused."""
 
-    def attempt(self, queue: Queue[Any]) -> float | str:
-        """Do it; returns when again, or what the database refused it with."""
+    def attempt(self, queue: Queue[Any]) -> tuple[float, str]:
+        """Do it; returns in how many seconds again, and what the database refused it with."""
         try:
-            return self.work(queue)
+            return self.work(queue), ""
         except Exception as error:
             if isinstance(error, QueueError):
-                return str(error)
+                return REFUSED_SECONDS, str(error)
             said = dialect.failure(error)
+            if said is not None and said.killed:  # the others are not to wait until there is time enough
+                return GIVEN_UP_SECONDS, said.message
             if said is None or said.passes:
                 raise
-            return said.message
+            return REFUSED_SECONDS, said.message
 
 
 class Upkeep:
@@ -113,12 +117,10 @@ class Upkeep:
         return REAP_SECONDS
 
     async def _do(self, duty: _Duty, link: Link) -> None:
-        found = await link.call(duty.attempt)
-        refused = found if isinstance(found, str) else ""
+        seconds, refused = await link.call(duty.attempt)
         if refused and refused != duty.refused:
             log.warning("%s: %s", duty.name, refused, extra={"link": "upkeep"})
         duty.refused = refused
-        seconds = REFUSED_SECONDS if isinstance(found, str) else found
         duty.at = time.monotonic() + seconds * random.uniform(0.8, 1.0)
 
 

@@ -246,11 +246,14 @@ def test_a_number_of_the_server_is_a_cause(error: Exception, cause: type[QueueEr
     assert (failure.message, failure.refusal and type(failure.refusal)) == ("no", cause)
 
 
+SAYS = ("missing", "lost", "victim", "passes", "killed")
+
+
 def test_what_else_an_error_says():
     def said(number: int) -> list[str]:
         failure = dialect.failure(pymysql.err.OperationalError(number, "no"))
         assert failure is not None
-        return [name for name in ("missing", "lost", "victim", "passes") if getattr(failure, name)]
+        return [name for name in SAYS if getattr(failure, name)]
 
     assert all(said(number) == ["missing"] for number in (1049, 1146, 1305))
     gone = (0, 1053, 1077, 1078, 1079, 1153, 1158, 1159, 1160, 1161, 1184, 1927, 2006, 2013, 2014, 2055)
@@ -258,6 +261,7 @@ def test_what_else_an_error_says():
     assert all(said(number) == ["victim", "passes"] for number in (1020, 1205, 1213))
     closed = (1040, 1047, 1203, 1226, 1290, 1792, 1836, 3100, 3101)
     assert all(said(number) == ["passes"] for number in closed)
+    assert all(said(number) == ["passes", "killed"] for number in (1317, 1969))
     assert all(said(number) == [] for number in (1044, 1045, 1064, 1142, 1370))
     assert dialect.failure(ValueError("no")) is None
     lost = dialect.failure(psycopg.OperationalError("gone"))
@@ -271,13 +275,13 @@ def test_what_else_an_error_says():
         (psycopg.errors.ReadOnlySqlTransaction, ["passes"]),
         (psycopg.errors.SerializationFailure, ["passes"]),
         (psycopg.errors.DeadlockDetected, ["passes"]),
-        (psycopg.errors.LockNotAvailable, ["passes"]),
+        (psycopg.errors.LockNotAvailable, ["passes", "killed"]),
         (psycopg.errors.TooManyConnections, ["passes"]),
         (psycopg.errors.DiskFull, ["passes"]),
         (psycopg.errors.CannotConnectNow, ["lost", "passes"]),
         (psycopg.errors.AdminShutdown, ["lost", "passes"]),
         (psycopg.errors.ConnectionFailure, ["lost", "passes"]),
-        (psycopg.errors.QueryCanceled, ["passes"]),
+        (psycopg.errors.QueryCanceled, ["passes", "killed"]),
         (psycopg.errors.UndefinedFunction, ["missing"]),
         (psycopg.errors.UndefinedTable, ["missing"]),
         (psycopg.errors.InvalidSchemaName, ["missing"]),
@@ -289,7 +293,7 @@ def test_what_else_an_error_says():
 def test_what_an_error_of_postgresql_says(error: type[psycopg.Error], said: list[str]):
     failure = dialect.failure(error("no"))
     assert failure is not None
-    assert [name for name in ("missing", "lost", "victim", "passes") if getattr(failure, name)] == said
+    assert [name for name in SAYS if getattr(failure, name)] == said
 
 
 FATAL = 'connection to server at "h", port 5432 failed: FATAL:  '

@@ -66,6 +66,20 @@ def test_a_wait_is_no_statement_that_takes_too_long(
     assert [one.message for one in caplog.records if one.levelno >= logging.WARNING] == []
 
 
+@pytest.mark.servers("mariadb", "mysql")
+def test_a_wait_that_somebody_kills_is_followed_by_another(
+    queue: Session, workers: Workers, handlers: Handlers, seen: list[str]
+) -> None:
+    with workers.running(handlers) as running:
+        ((number,),) = until(lambda: queue.execute(WAITING.replace("1", "id", 1)))
+        queue.execute("kill query %s", [number])
+        until(lambda: running.error or not queue.execute(f"{WAITING} and id = %s", [number]))
+        until(lambda: running.error or queue.execute(WAITING))
+        queue.push("mail", "a")
+        until(lambda: running.error or seen == ["a"], SOON_SECONDS)
+    assert seen == ["a"]
+
+
 def test_a_push_wakes_an_idle_worker(
     queue: Session, workers: Workers, handlers: Handlers, seen: list[str]
 ) -> None:
