@@ -27,6 +27,8 @@ T = TypeVar("T")
 Job = tuple[Callable[[], Any], "asyncio.Future[Any]"]
 
 STEP_SECONDS = 0.1
+SAID_SECONDS = 60.0
+"""After which it is said once more what is wrong."""
 
 log = logging.getLogger("pyqueue_sql.worker")
 
@@ -87,6 +89,8 @@ class Link:
         self._was_open = False
         self._lost_at: float | None = None
         """Since when calls fail, by the monotonic clock."""
+        self._said, self._said_at = "", 0.0
+        """What was last logged of that, and when."""
         self.reopened_at = float("-inf")
         """When a connection that was lost was last replaced, by the monotonic clock."""
         self._jobs: queue.SimpleQueue[Job | None] = queue.SimpleQueue()
@@ -132,16 +136,14 @@ class Link:
                         raise
                     self._lost_at = self._lost_at or time.monotonic()
                     pause = self._backoff.pause()
-                    log.warning(
-                        "%s: %s; trying again", self._name, said.message if said else error,
-                        extra={"link": self._name, "seconds": round(pause, 3)},
-                    )  # fmt: skip
+                    self._complain(said.message if said else str(error), pause)
                     await ending.pause(pause)
                     if self._is_abandoned:
                         raise
                 else:
                     self._is_proven = True
                     self._backoff.reset()
+                    self._said = ""
                     if self._lost_at is not None:
                         seconds, self._lost_at = time.monotonic() - self._lost_at, None
                         log.info(
@@ -150,6 +152,17 @@ class Link:
                         )  # fmt: skip
                     self._arm()
                     return found
+
+    def _complain(self, why: str, pause: float) -> None:
+        """Log why a call is made again: once, and from time to time while that stays the same."""
+        now = time.monotonic()
+        is_news = why != self._said or now >= self._said_at + SAID_SECONDS
+        if is_news:
+            self._said, self._said_at = why, now
+        log.log(
+            logging.WARNING if is_news else logging.DEBUG, "%s: %s; trying again", self._name, why,
+            extra={"link": self._name, "seconds": round(pause, 3)},
+        )  # fmt: skip
 
     @property
     def is_proven(self) -> bool:
@@ -191,7 +204,7 @@ class Link:
         if not self._has_thread:  # not before: who makes a link may come to nothing, and closes none
             self._has_thread = True
             threading.Thread(target=self._work, name=f"pyqueue-{self._name}", daemon=True).start()
-        self._pending = future = _promise(self._loop)
+        self._pending = future = self._loop.create_future()
         self._jobs.put((job, future))
         # a caller that is cancelled leaves no connection in the middle of a call
         return await asyncio.shield(future)
@@ -279,16 +292,9 @@ def _do(work: Callable[[Queue[Any]], T], queue: Queue[Any]) -> T:
 def in_thread(name: str, job: Callable[[], T]) -> asyncio.Future[T]:
     """Do something in a thread of its own, which the loop doesn't wait for at its end as for those it has."""
     loop = asyncio.get_running_loop()
-    future: asyncio.Future[T] = _promise(loop)
+    future: asyncio.Future[T] = loop.create_future()
     thread = threading.Thread(target=_fulfil, args=(loop, future, job), name=f"pyqueue-{name}", daemon=True)
     thread.start()
-    return future
-
-
-def _promise(loop: asyncio.AbstractEventLoop) -> asyncio.Future[Any]:
-    """Return a future whose error is nothing to report where nobody waits for it any more."""
-    future: asyncio.Future[Any] = loop.create_future()
-    future.add_done_callback(lambda done: done.cancelled() or done.exception())
     return future
 
 
@@ -319,3 +325,4 @@ def _succeed(future: asyncio.Future[Any], found: object) -> None:
 def _fail(future: asyncio.Future[Any], error: BaseException) -> None:
     if not future.done():
         future.set_exception(error)
+        future.exception()  # so that it is nothing to report where nobody waits for it any more

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import gc
 import logging
 import select
 import threading
@@ -168,6 +169,56 @@ def test_that_the_database_is_back_stands_in_the_log(
     assert [level for level, _ in said] == ["WARNING", "WARNING", "INFO"]
     assert said[2][1] == "test: back after 200.0 s", "since it was lost, not since it was last missed"
     assert vars(caplog.records[2])["seconds"] == 200
+
+
+def test_what_is_wrong_is_said_once_and_again_after_a_while(
+    caplog: pytest.LogCaptureFixture, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    left = [*["nobody is there"] * 200, *["who are you?"] * 200]
+    now = 1000.0
+    monkeypatch.setattr(link_module, "time", SimpleNamespace(monotonic=lambda: now))
+
+    class Even(Ending):
+        async def pause(self, seconds: float) -> None:  # noqa: ARG002
+            nonlocal now
+            now += 1
+
+    def refuse() -> Queue[Any]:
+        raise ConnectionFailed(left.pop(0))
+
+    async def run() -> None:
+        link = Link("test", refuse, Even())
+        with pytest.raises(IndexError):
+            await link.call(lambda queue: queue.reserve("mail"))
+        await link.close()
+
+    with caplog.at_level(logging.INFO, "pyqueue_sql.worker"):
+        asyncio.run(run())
+    first, second = "test: nobody is there; trying again", "test: who are you?; trying again"
+    assert caplog.messages == [*[first] * 4, *[second] * 4], "at once, and once a minute"
+
+
+def test_what_fails_as_the_loop_ends_is_nothing_to_report(caplog: pytest.LogCaptureFixture) -> None:
+    go = threading.Event()
+
+    def fail() -> None:
+        assert go.wait(PATIENCE_SECONDS)
+        raise ValueError("on purpose")
+
+    async def begin() -> asyncio.Future[None]:
+        return link_module.in_thread("fails", fail)
+
+    loop = asyncio.new_event_loop()
+    future = loop.run_until_complete(begin())
+    go.set()
+    until(lambda: not [one for one in threading.enumerate() if one.name == "pyqueue-fails"])
+    loop.call_soon(loop.stop)
+    loop.run_forever()  # what comes of the job, and no more than that
+    loop.close()
+    assert future.done()
+    del future
+    gc.collect()
+    assert caplog.messages == []
 
 
 def test_a_server_that_says_that_it_is_starting_is_waited_for_in_any_case(harness: Harness) -> None:
