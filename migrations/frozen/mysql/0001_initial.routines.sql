@@ -5707,8 +5707,8 @@ begin
 end;
 --;
 -- calls: _queue_boolean, _queue_check_name, _queue_check_options, _queue_check_payload, _queue_check_roles,
---     _queue_fail, _queue_group_check, _queue_group_note, _queue_integer, _queue_members_end, _queue_number,
---     _queue_text, queue_now
+--     _queue_fail, _queue_group_check, _queue_group_note, _queue_integer, _queue_lock, _queue_members_end,
+--     _queue_number, _queue_text, queue_now
 -- changes: queue_group, queue_group_stripe
 drop procedure if exists queue_group;
 --;
@@ -5746,10 +5746,11 @@ is put in even where its kind is drained.
 Result: group_name; state: open, closed, done, failed; members, done: how many. A group that has finished stays as it
 is.
 Errors: PQ007 for a kind that is for others. PQ001 for group and then_kind, PQ002 for options, PQ003 for then_payload.
-Locks: the group; waits for pushes of members that haven''t committed. Acks of the last members of a group, and of a
-group of a few, wait for one another''s transactions. Under REPEATABLE READ and SERIALIZABLE the last ack may not see
-that it is the last: then whoever next reserves, waits, sends a heartbeat, reaps or prunes finishes the group, and
-queue_wait and queue_listen say that then_kind may have something.
+Locks: where on_dead was wait, and is no longer, the members that aren''t done, in the order of their entries. Then the
+group; waits for pushes of members that haven''t committed. Acks of the last members of a group, and of a group of a
+few, wait for one another''s transactions. Under REPEATABLE READ and SERIALIZABLE the last ack may not see that it is
+the last: then whoever next reserves, waits, sends a heartbeat, reaps or prunes finishes the group, and queue_wait and
+queue_listen say that then_kind may have something.
 Where the idea comes from: Chapman''s groups, whose last job starts the next step.'
 begin
     begin declare v_own boolean; declare v_tries int default 0; again: loop begin
@@ -5792,6 +5793,13 @@ begin
         call _queue_integer(in_options, 'priority', -32768, 32767, v_priority);
         call _queue_number(in_options, 'delay_seconds', 0, 31536000, v_delay);
         call _queue_number(in_options, 'keep_seconds', 0, 3153600000, v_keep);
+        if v_on_dead <> 'wait' then
+            -- who ends a member locks it before the group; one that is dying has been told what that does
+            /*M!100600 set statement group_concat_max_len = 1000000000 for */ select json_arrayagg(json_array(m.entry)) into v_dead
+            from queue_group g straight_join queue_group_member m on m.group_name = g.group_name
+            where g.group_name = in_group and g.on_dead = 'wait' and m.done_at is null;
+            call _queue_lock(coalesce(v_dead, '[]'));
+        end if;
         if in_then_kind is not null then
             insert into queue_group (group_name, then_kind, then_payload, then_key, then_priority, then_delay, on_dead,
                 closed, keep_seconds, created_at)
@@ -8095,7 +8103,9 @@ and coalesce(s.max_attempts between 1 and 1000000000, true))
             and not if(s.payload_bytes is not null, q.payload_bytes <=> s.payload_bytes,
                 /*!80017 q.payload <=> cast(coalesce(s.payload, 'null') as json) */
                 /*M!100600 cast(q.payload as binary) <=> cast(coalesce(s.payload, 'null') as binary) */)), 0),
-            if(count(h.entry) > 0, json_arrayagg(if(h.entry is null, s.id, null)), null)
+            -- what has a key of after the snapshot may be held as well
+            if(sum(h.entry is not null or q.entry is null and in_held is not null) > 0,
+            json_arrayagg(if(h.entry is null and (q.entry is not null or in_held is null), s.id, null)), null)
         into out_pushed, out_differing, v_gone
         from json_table(in_parts, '$[*]' columns (part bigint path '$.part')) j straight_join queue_stage s force index (queue_stage_of_part) on s.part = j.part
             left join delayed_queue q force index (delayed_queue_key) on q.p_kind = s.p_kind and q.p_key = s.p_key
@@ -8499,13 +8509,14 @@ begin
 end;
 --;
 -- calls: _queue_check_name, _queue_stream_trim, queue_now
--- changes: queue_stream_plan
+-- changes: queue_stream_part, queue_stream_plan
 drop procedure if exists queue_stream_plan;
 --;
 create procedure queue_stream_plan(in in_source text character set utf8mb4 collate /*!80017 utf8mb4_0900_bin *//*M!100600 utf8mb4_nopad_bin */)
     comment 'Begins a read of queue_stream_reserve, or begins it anew after whoever read it has gone: from then on only
 the parts that were handed out are handed out again, whatever the reader is told to take now, and whoever holds an older
-plan is refused. What somebody else has by now, or what has ended, is forgotten.
+plan is refused. What somebody else has by now, or what has ended, is forgotten. The rest isn''t pruned for another
+week.
 in_source: what names the read, the same when it is done again, 1 to 200 characters.
 Result: plan: a number to hand to queue_stream_reserve; parts: a JSON array of the parts that were handed out, or that
 are kept; NULL: none was, and the read is a new one.
@@ -8534,9 +8545,12 @@ begin
             from (
                 select distinct k.part from queue_stream_kept k where k.source = in_source
                     order by k.part limit 1000000000) s;
-        else
+        end if;
+        if v_parts is not null then
             update queue_stream_plan l set l.sealed = true where l.source = in_source;
             call _queue_stream_trim(in_source, null, null, v_lost);
+            -- so that none of it is pruned
+            update queue_stream_part p set p.begun_at = v_now where p.source = in_source;
         end if;
         call _queue_commit(v_own);
         leave again;
@@ -8623,15 +8637,17 @@ begin
         set v_list = null;
         -- EXISTS in an IF would lock what it reads, here and below
         select exists (select 1 from queue_stage_done d where d.query = in_stream and d.batch >= in_batch) into v_done;
-        if not v_done then
-            if v_plan is not null then
-                select l.plan, l.sealed into v_newest, v_sealed from queue_stream_plan l
-                    where l.source = v_source lock in share mode;
-                if not v_newest <=> v_plan then
-                    call _queue_fail('PQ004', 'plan', v_plan,
-                        'must be the newest of its source: another run reads it now');
-                end if;
+        if v_plan is not null and not v_done then
+            select l.plan, l.sealed into v_newest, v_sealed from queue_stream_plan l
+                where l.source = v_source lock in share mode;
+            if not v_newest <=> v_plan then
+                call _queue_fail('PQ004', 'plan', v_plan,
+                    'must be the newest of its source: another run reads it now');
             end if;
+            -- what has parts and none that is held was ended for another stream
+            select v_sealed and not exists (select 1 from queue_stream_part p where p.source = v_source) into v_done;
+        end if;
+        if not v_done then
             select not v_sealed and (coalesce(v_follows, false) = false or exists (
                 select 1 from queue_stream_part b where b.source = v_source and b.part = in_part - 1
                     and b.handed >= b.wanted)) into v_wanted;
@@ -9097,7 +9113,8 @@ where it is alive by its session or has left; reaps: whether it is one of the tw
 second, and queue_tick and queue_prune now and then. They are the two living ones with upkeep that registered first:
 two, because one of them may be the one that dies.
 Errors: PQ001 for worker and kinds, PQ002 for options, PQ003 for info.
-Locks: the worker. With session also a lock of the session, whose end is the sign that the worker is gone.
+Locks: the worker. With session also a lock of the session, which has one until it ends: the sign that its workers are
+gone.
 Where the idea comes from: the workers of Chapman, which have an identity.
 differs: the lock of the session is a named one, which RELEASE_ALL_LOCKS() gives up. Other nodes of a cluster that is
 written to at several don''t see it, so there session says nothing and the worker is alive by its heartbeat: expires_at
@@ -9112,7 +9129,7 @@ begin
         declare v_session, v_stop, v_upkeep boolean;
         declare v_others int;
         declare v_lock varchar(64) character set utf8mb4 default concat('pyqueue.worker.',
-            left(sha2(concat(connection_id(), '.', database(), '.', in_worker), 256), 40));
+            left(sha2(concat(connection_id(), '.', database()), 256), 40));
         declare continue handler for not found begin end;
         declare exit handler for 1213, 1020, 1467 call _queue_retry(v_own, v_tries);
         declare exit handler for sqlexception begin call _queue_undo(v_own); resignal; end;
@@ -9144,11 +9161,11 @@ begin
             where v.variable_name = 'group_replication_single_primary_mode' and v.variable_value = 'OFF'; */
         end if;
         if v_others = 0 then
+            -- kept until the session ends: no rollback would bring back what a call gave up
             if coalesce(is_used_lock(v_lock), 0) <> connection_id() then -- it would be counted
                 do get_lock(v_lock, 0);
             end if;
         else
-            do release_lock(v_lock);
             set v_lock = null;
         end if;
         if v_alive then

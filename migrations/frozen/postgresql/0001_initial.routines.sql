@@ -5495,6 +5495,13 @@ begin
     select in_group, in_then_kind, '{}', in_group, 0, 0, 'wait', false, 86400, v_now where in_then_kind is not null
     on conflict on constraint queue_group_pkey do nothing;
     v_new := found;
+    -- who ends a member locks it before the group; one that is dying has been told what that does
+    perform q.entry from delayed_queue q
+    where in_options ->> 'on_dead' <> 'wait' and q.entry = any (array(
+        select m.entry
+        from queue_group g join queue_group_member m on m.group_name between g.group_name and g.group_name
+        where g.group_name = in_group and g.on_dead = 'wait' and m.done_at is null))
+    order by q.entry + 0 for update;
     select g.* into v_group from queue_group g where g.group_name = in_group for update;
     if not found then
         perform _queue_check_name(in_then_kind, 95, 'then_kind');
@@ -5564,10 +5571,11 @@ is put in even where its kind is drained.
 Result: group_name; state: open, closed, done, failed; members, done: how many. A group that has finished stays as it
 is.
 Errors: PQ007 for a kind that is for others. PQ001 for group and then_kind, PQ002 for options, PQ003 for then_payload.
-Locks: the group; waits for pushes of members that haven't committed. Acks of the last members of a group, and of a
-group of a few, wait for one another's transactions. Under REPEATABLE READ and SERIALIZABLE the last ack may not see
-that it is the last: then whoever next reserves, waits, sends a heartbeat, reaps or prunes finishes the group, and
-queue_wait and queue_listen say that then_kind may have something.
+Locks: where on_dead was wait, and is no longer, the members that aren't done, in the order of their entries. Then the
+group; waits for pushes of members that haven't committed. Acks of the last members of a group, and of a group of a
+few, wait for one another's transactions. Under REPEATABLE READ and SERIALIZABLE the last ack may not see that it is
+the last: then whoever next reserves, waits, sends a heartbeat, reaps or prunes finishes the group, and queue_wait and
+queue_listen say that then_kind may have something.
 Where the idea comes from: Chapman's groups, whose last job starts the next step.$$;
 --;
 -- calls: _queue_check_name, _queue_fail
@@ -6955,11 +6963,18 @@ create or replace function _queue_define_filter(in_kind text, in_on boolean) ret
     set enable_seqscan = off set enable_hashjoin = off as $$
 begin
     if in_on then
-        -- locked, so that nobody replaces one meanwhile
-        perform _queue_index(array(
-            select q.entry from delayed_queue q
-            where q.p_kind = in_kind and not exists (select from queue_term t where t.entry = q.entry)
-                order by q.entry for update));
+        for v_try in 1 .. 4 loop
+            begin
+                -- locked, so that nobody replaces one meanwhile
+                perform _queue_index(array(
+                    select q.entry from delayed_queue q
+                    where q.p_kind = in_kind and not exists (select from queue_term t where t.entry = q.entry)
+                        order by q.entry for update));
+                return;
+            exception when deadlock_detected then -- with a reserve, whose order is another, see ADR 8
+                if v_try = 4 then raise; end if;
+            end;
+        end loop;
     else
         perform _queue_forget_terms(array(select q.entry from delayed_queue q where q.p_kind = in_kind));
     end if;
@@ -7632,7 +7647,7 @@ Errors: PQ007 for a kind that is for others. PQ001 for kind.
 Locks: none.$$;
 --;
 -- calls: _queue_check_name, _queue_stream_trim, queue_now
--- changes: queue_stream_plan
+-- changes: queue_stream_part, queue_stream_plan
 create or replace function queue_stream_plan(in_source text, out plan bigint, out parts jsonb)
     language plpgsql
     security definer set search_path from current set plan_cache_mode = force_generic_plan
@@ -7649,16 +7664,18 @@ begin
     if parts is null then
         select jsonb_agg(k.part order by k.part) into parts
             from (select distinct o.part from queue_stream_kept o where o.source = in_source) k;
-    else
+    end if;
+    if parts is not null then
         update queue_stream_plan l set sealed = true where l.source = in_source;
         perform _queue_stream_trim(in_source, null, null::bigint);
+        update queue_stream_part p set begun_at = v_now where p.source = in_source; -- so that none of it is pruned
     end if;
 end $$;
 --;
 comment on function queue_stream_plan(text) is
 $$Begins a read of queue_stream_reserve, or begins it anew after whoever read it has gone: from then on only the parts
 that were handed out are handed out again, whatever the reader is told to take now, and whoever holds an older plan is
-refused. What somebody else has by now, or what has ended, is forgotten.
+refused. What somebody else has by now, or what has ended, is forgotten. The rest isn't pruned for another week.
 in_source: what names the read, the same when it is done again, 1 to 200 characters.
 Result: plan: a number to hand to queue_stream_reserve; parts: a JSON array of the parts that were handed out, or that
 are kept; NULL: none was, and the read is a new one.
@@ -7683,6 +7700,7 @@ declare
     v_plan bigint;
     v_newest bigint;
     v_sealed boolean := false;
+    v_done boolean;
     v_follows boolean;
     v_adopts boolean;
 begin
@@ -7705,19 +7723,22 @@ begin
     v_plan := _queue_integer(in_options, 'plan', 1::bigint, 9223372036854775807);
     v_follows := coalesce(_queue_boolean(in_options, 'follows'), false);
     v_adopts := _queue_boolean(in_options, 'adopt');
-    if exists (select from queue_stage_done d where d.query = in_stream and d.batch >= in_batch) then
-        return query
-            select k.p_kind, k.p_key, k.payload, k.payload_bytes, k.headers, k.priority, k.scheduled_at,
-                k.scheduled_at_initially, k.created_at, k.reserved_at, k.attempts, k.reserved_by, k.receipt, k.errors
-            from queue_stream_kept k where k.source = v_source and k.part = in_part order by k.place;
-        return;
-    end if;
-    if v_plan is not null then
+    v_done := exists (select from queue_stage_done d where d.query = in_stream and d.batch >= in_batch);
+    if v_plan is not null and not v_done then
         select l.plan, l.sealed into v_newest, v_sealed from queue_stream_plan l where l.source = v_source for share;
         if v_newest is distinct from v_plan then
             perform _queue_fail('PQ004', 'plan', v_plan::text,
                 'must be the newest of its source: another run reads it now');
         end if;
+        -- what has parts and none that is held was ended for another stream
+        v_done := v_sealed and not exists (select from queue_stream_part p where p.source = v_source);
+    end if;
+    if v_done then
+        return query
+            select k.p_kind, k.p_key, k.payload, k.payload_bytes, k.headers, k.priority, k.scheduled_at,
+                k.scheduled_at_initially, k.created_at, k.reserved_at, k.attempts, k.reserved_by, k.receipt, k.errors
+            from queue_stream_kept k where k.source = v_source and k.part = in_part order by k.place;
+        return;
     end if;
     if not v_sealed and (not v_follows or exists (
         select from queue_stream_part b where b.source = v_source and b.part = in_part - 1 and b.handed >= b.wanted))
@@ -7984,14 +8005,22 @@ Result: forgotten: how many messages were kept.
 Errors: PQ001 for source.
 Locks: the rows.$$;
 --;
+create or replace function _queue_session_locks() returns integer[] language sql volatile
+    return array(
+        select l.objid::bigint::bit(32)::integer from pg_locks l
+        where l.locktype = 'advisory' and l.pid = pg_backend_pid() and l.mode = 'ExclusiveLock' and l.objsubid = 2
+            and l.classid::bigint = hashoid('queue_worker'::regclass) & 4294967295);
+--;
+comment on function _queue_session_locks() is
+$$The locks that say that workers of this session are alive: one, once it has registered one.
+Result: their numbers, as in queue_worker.
+Locks: none.
+differs: on MariaDB and MySQL the number of the session makes the name of its lock.$$;
+--;
 create or replace function _queue_is_alive(in_worker queue_worker, in_now bigint) returns boolean language sql volatile
     return case
         when in_worker.session_lock is null then in_worker.heartbeat_at + in_worker.timeout_seconds * 1000000 > in_now
-        when in_worker.session_id = pg_backend_pid() then exists (
-            select from pg_locks l
-            where l.locktype = 'advisory' and l.pid = pg_backend_pid() and l.mode = 'ExclusiveLock' and l.objsubid = 2
-                and l.classid::bigint = hashoid('queue_worker'::regclass) & 4294967295
-                and l.objid::bigint = in_worker.session_lock & 4294967295)
+        when in_worker.session_id = pg_backend_pid() then in_worker.session_lock = any (_queue_session_locks())
         else not (pg_try_advisory_lock_shared(hashoid('queue_worker'::regclass), in_worker.session_lock)
             and pg_advisory_unlock_shared(hashoid('queue_worker'::regclass), in_worker.session_lock)) end;
 --;
@@ -8124,7 +8153,7 @@ in_now: the time of the call.
 Result and locks: those of queue_reap.$$;
 --;
 -- calls: _queue_boolean, _queue_check_headers, _queue_check_kinds, _queue_check_name, _queue_check_options,
---     _queue_groups_due, _queue_is_alive, _queue_number, _queue_server_run, queue_now
+--     _queue_groups_due, _queue_is_alive, _queue_number, _queue_server_run, _queue_session_locks, queue_now
 -- changes: queue_worker
 create or replace function queue_heartbeat(in_worker text, in_options jsonb default null, out worker text,
     out alive boolean, out started_at bigint, out heartbeat_at bigint, out expires_at bigint, out reaps boolean)
@@ -8135,7 +8164,7 @@ declare
     v_run constant bigint := _queue_server_run();
     v_class constant integer := hashoid('queue_worker'::regclass);
     v_new queue_worker; v_old queue_worker;
-    v_own integer; v_alive boolean;
+    v_lock integer; v_alive boolean;
 begin
     perform _queue_check_name(in_worker, 200, 'worker');
     perform _queue_check_options(in_options, '{timeout_seconds, kinds, info, session, reconnect_seconds, stop,
@@ -8152,18 +8181,14 @@ begin
     heartbeat_at := v_now;
     select w.* into v_old from queue_worker w where w.worker = in_worker for update;
     v_alive := v_old.server_run not in (0, v_run) or _queue_is_alive(v_old, v_now);
-    if v_alive and v_old.session_id = pg_backend_pid() then
-        v_own := v_old.session_lock;
-    end if;
     if alive and coalesce(_queue_boolean(in_options, 'session'), false) then
-        v_new.session_lock := v_own;
+        -- kept until the session ends: no rollback would bring back what a call gave up
+        v_new.session_lock := (_queue_session_locks())[1];
         v_new.session_id := pg_backend_pid();
         while v_new.session_lock is null loop
-            v_own := (random() * 4294967295)::bigint - 2147483648;
-            v_new.session_lock := case when pg_try_advisory_lock(v_class, v_own) then v_own end;
+            v_lock := (random() * 4294967295)::bigint - 2147483648;
+            v_new.session_lock := case when pg_try_advisory_lock(v_class, v_lock) then v_lock end;
         end loop;
-    elsif v_own is not null then
-        perform pg_advisory_unlock(v_class, v_own);
     end if;
     perform _queue_groups_due(v_now);
     if not alive then
@@ -8215,7 +8240,8 @@ where it is alive by its session or has left; reaps: whether it is one of the tw
 second, and queue_tick and queue_prune now and then. They are the two living ones with upkeep that registered first:
 two, because one of them may be the one that dies.
 Errors: PQ001 for worker and kinds, PQ002 for options, PQ003 for info.
-Locks: the worker. With session also a lock of the session, whose end is the sign that the worker is gone.
+Locks: the worker. With session also a lock of the session, which has one until it ends: the sign that its workers are
+gone.
 Where the idea comes from: the workers of Chapman, which have an identity.$$;
 --;
 -- calls: _queue_groups_due, _queue_permits_sweep, _queue_reap, queue_now
@@ -9350,6 +9376,7 @@ revoke all on function
     _queue_semaphores(jsonb),
     _queue_set_state(text, text),
     _queue_server_run(),
+    _queue_session_locks(),
     _queue_setting(text),
     _queue_settings(text),
     _queue_permits_lock(text[], boolean),
@@ -9501,7 +9528,7 @@ begin
             to queue_operator;
         grant execute on function queue_now(), queue_time(timestamptz), queue_timestamp(bigint)
             to queue_producer, queue_consumer, queue_operator, queue_observer;
-        grant execute on function _queue_is_alive(queue_worker, bigint),
+        grant execute on function _queue_is_alive(queue_worker, bigint), _queue_session_locks(),
             _queue_state(bigint, bigint, bigint, bigint, bigint)
             to queue_operator, queue_observer; -- a view's functions are checked against who asks
         grant execute on function queue_tick(), queue_prune(bigint), queue_reap() to queue_consumer, queue_operator;
