@@ -30,6 +30,8 @@ DEFAULTS = {"language sql", "not deterministic", "contains sql", "sql security d
 """What SHOW CREATE leaves out."""
 ALIASES = {"returns json": "returns longtext", "returns boolean": "returns tinyint"}
 """What it calls types; JSON is text to MariaDB."""
+AFTER_COMMENT = re.compile(r"(?<=\*/) +")
+"""What MySQL's client puts there when it reads a dump."""
 ESCAPES = {"n": "\n", "t": "\t", "r": "\r", "0": "\0"}
 
 
@@ -40,12 +42,12 @@ class Routine:
     kind: str
     name: str
     parameters: str
-    """As written; of a trigger nothing."""
+    """As written, but for blanks behind comments; of a trigger nothing."""
     traits: tuple[str, ...]
     """What stands between the parameters and the body: DETERMINISTIC and the like, the type of a result."""
     comment: str
     body: str
-    """As written; of a trigger all that follows its name, the event in small letters."""
+    """Likewise; of a trigger all that follows its name, the event in small letters."""
     text: str = field(compare=False)
     """The whole statement."""
 
@@ -82,7 +84,7 @@ def parse(text: str) -> Routine | None:
     if kind == "trigger":
         rest = text[found.end() :].strip()
         body = HEAD.sub(lambda head: f"{head[1].lower()} on {head[2]} for each row\n", rest)
-        return Routine(kind, name, "", (), "", body, text)
+        return Routine(kind, name, "", (), "", AFTER_COMMENT.sub("", body), text)
     opened = shade.index("(", found.end())
     closed = closing(shade, opened)
     at = closed + 1
@@ -95,7 +97,8 @@ def parse(text: str) -> Routine | None:
             said = " ".join((trait["words"] or trait["more"]).lower().split())
             traits.append(ALIASES.get(said, said))
     kept = tuple(sorted(set(traits) - DEFAULTS))
-    return Routine(kind, name, text[opened : closed + 1], kept, comment, text[at:].strip(), text)
+    parameters, body = (AFTER_COMMENT.sub("", part) for part in (text[opened : closed + 1], text[at:].strip()))
+    return Routine(kind, name, parameters, kept, comment, body, text)
 
 
 def _shade(text: str) -> str:

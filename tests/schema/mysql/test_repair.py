@@ -84,6 +84,23 @@ def test_a_restore_without_routines_is_put_right(innodb_url: str):
         assert [message.key for message in Queue(connection).reserve("mail")] == ["k"]
 
 
+def test_blanks_that_a_client_puts_behind_comments_are_no_difference(innodb_url: str):
+    migrate.upgrade(innodb_url)
+    with open_connection(innodb_url) as connection:
+        [(_, mode, text, *_)] = run(connection, "show create procedure queue_get")
+        run(connection, "drop procedure queue_get")
+        run(connection, f"set session sql_mode = '{mode}'")
+        run(connection, text.replace("begin", "begin /* one */", 1).replace("*/", "*/ "))
+    assert migrate.differing(innodb_url) == ["procedure queue_get"]
+    with open_connection(innodb_url) as connection:
+        run(connection, "drop procedure queue_get")
+        run(connection, f"set session sql_mode = '{mode}'")
+        run(connection, text.replace("*/", "*/ "))
+        [(_, _, now, *_)] = run(connection, "show create procedure queue_get")
+    assert (now != text) == ("*/" in text)
+    assert migrate.differing(innodb_url) == []
+
+
 @pytest.mark.long
 @pytest.mark.core("mariadb")
 def test_what_is_run_by_a_user_who_is_gone_is_made_again(innodb_url: str, owner: tuple[str, str]):
