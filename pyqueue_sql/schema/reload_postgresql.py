@@ -33,7 +33,8 @@ with ours as (
     and c.relname = any (:relations))
 select case p.prokind when 'p' then 'procedure ' else 'function ' end || p.oid::regprocedure as what,
     pg_catalog.pg_get_functiondef(p.oid) as text,
-    array(select a::text from unnest(p.proacl) a order by 1)::text as rights,
+    array(select a::text from unnest(coalesce(p.proacl, pg_catalog.acldefault('f', p.proowner))) a
+        order by 1)::text as rights,
     pg_catalog.obj_description(p.oid, 'pg_proc') as comment
 from pg_catalog.pg_proc p
 where p.pronamespace = :here and p.proname = any (:callables)
@@ -41,7 +42,8 @@ and p.prokind in ('f', 'p')
 union all
 select case c.relkind when 'v' then 'view ' when 'S' then 'sequence ' else 'table ' end || c.relname,
     case c.relkind when 'v' then pg_catalog.pg_get_viewdef(c.oid) || coalesce(c.reloptions::text, '') end,
-    array(select a::text from unnest(c.relacl) a order by 1)::text
+    array(select a::text from unnest(coalesce(c.relacl, pg_catalog.acldefault(
+        case c.relkind when 'S' then 's' else 'r' end::"char", c.relowner))) a order by 1)::text
     || array(select b.attname || ' ' || a::text from pg_catalog.pg_attribute b, unnest(b.attacl) a
         where b.attrelid = c.oid order by 1)::text,
     coalesce(pg_catalog.obj_description(c.oid, 'pg_class'), '')
@@ -94,7 +96,7 @@ where c.relnamespace = :here and c.relname = any (:relations)
 
 BODIES = """
 select p.proname, p.prosrc from pg_catalog.pg_proc p
-where p.pronamespace = :here and p.proname = any (:callables) and p.prosqlbody is null
+where p.pronamespace = :here and p.proname = any (:callables)
 """
 RELATIONS = """
 select c.relname from pg_catalog.pg_class c where c.relnamespace = :here and c.relname = any (:relations)
@@ -145,7 +147,7 @@ def differing(connection: Connection, release: Release, table: str) -> list[str]
     """Return what is missing or differs, and change nothing.
 
     What an upgrade found in order is known by its mark. Where the mark doesn't fit, the bodies of functions
-    are compared one by one.
+    are compared one by one; those that the server keeps without their text have digests in the mark.
 
     Args:
         connection: its search path the schema and pg_temp.
@@ -154,7 +156,8 @@ def differing(connection: Connection, release: Release, table: str) -> list[str]
     """
     ours = _ours(connection, release)
     mark = _remembered(connection, table)
-    if mark == _mark(release, _state(connection, ours)):
+    state = _state(connection, ours)
+    if mark == _mark(release, state):
         return []
     # an installation names the schema in the bodies
     home = f"{connection.scalar(sqlalchemy.text('select quote_ident(current_schema())'))}."
@@ -165,14 +168,16 @@ def differing(connection: Connection, release: Release, table: str) -> list[str]
     relations = set(connection.scalars(sqlalchemy.text(RELATIONS), ours))
     found = [f"missing: {name}" for name in sorted(release.relations - relations)]
     for text in release.routines:
-        created = CREATED.search(text)
-        body = BODY.search(text.partition("\ncomment on ")[0])
-        if created and created[1] == "function" and body:
+        if (created := CREATED.search(text)) and created[1] == "function":
+            body = _body(text)
             if created[2] not in there:
                 found.append(f"missing: function {created[2]}")
-            elif there[created[2]] != body[1].replace(home, ""):
+            elif body is not None and there[created[2]] != body.replace(home, ""):
                 found.append(f"function {created[2]}")
-    return found or ([REST] if mark is not None else [])
+    if mark is None:
+        return found
+    digests = _digests(release, state)
+    return found + [f"function {name}" for name in digests if digests[name] not in mark] or [REST]
 
 
 def _rebuild(connection: Connection, release: Release, table: str, loaded: bool) -> list[str]:
@@ -289,7 +294,26 @@ def _remembered(connection: Connection, table: str) -> str | None:
 def _mark(release: Release, state: State) -> str:
     """Return what says that this state was found in order by this release."""
     text = repr((release.revision, release.routines, sorted(state.items())))
-    return f"pyqueue_sql: in order as {hashlib.sha256(text.encode()).hexdigest()[:32]}"
+    digests = " ".join(_digests(release, state).values())
+    return f"pyqueue_sql: in order as {_digest(text, 32)}, of it {digests}"
+
+
+def _digests(release: Release, state: State) -> dict[str, str]:
+    """Return what says how each function is that the server keeps without its text."""
+    created = [found for text in release.routines if _body(text) is None and (found := CREATED.search(text))]
+    names = {found[2] for found in created if found[1] == "function"}
+    there = {what.removeprefix("function ").partition("(")[0]: state[what][0] for what in sorted(state)}
+    return {name: _digest(f"{name} {text}", 8) for name, text in there.items() if name in names}
+
+
+def _digest(text: str, length: int) -> str:
+    return hashlib.sha256(text.encode()).hexdigest()[:length]
+
+
+def _body(text: str) -> str | None:
+    """Return the body that a statement gives as a text, None where it has none."""
+    found = BODY.search(text.partition("\ncomment on ")[0])
+    return found and found[1]
 
 
 def _sqlstate(error: DBAPIError) -> str | None:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import dataclasses
 import re
+import subprocess
 from typing import TYPE_CHECKING, Any
 
 import psycopg
@@ -18,6 +19,7 @@ from sqlalchemy.pool import NullPool
 
 from pyqueue_sql import MigrationError, Queue
 from pyqueue_sql.embedded import start_server
+from pyqueue_sql.embedded.server import wheel_bin_dir
 from pyqueue_sql.schema import frozen, migrate, migrate_postgresql, reload_postgresql, revision
 from pyqueue_sql.schema.release import release
 from tests.schema import next_release
@@ -99,6 +101,57 @@ def test_what_differs_is_named_and_stays_so(empty_url: str, schema: str):
     assert migrate.differing(empty_url, schema=schema) == []
     rows(empty_url, f"grant select on {schema}.queue_stats to public")
     assert migrate.differing(empty_url, schema=schema) == [reload_postgresql.REST]
+
+
+@pytest.mark.parametrize("body", ["return 1", "as 'select 1::bigint'"])
+def test_what_the_server_keeps_without_its_text_is_named_too(empty_url: str, body: str):
+    migrate.upgrade(empty_url)
+    rows(empty_url, f"create or replace function queue_now() returns bigint language sql volatile {body}")
+    rows(empty_url, "create or replace function queue_pause(in_kind text) returns boolean return true")
+    rows(empty_url, "drop function queue_time(timestamptz) cascade")
+    assert sorted(migrate.differing(empty_url)) == [
+        "function queue_now",
+        "function queue_pause",
+        "missing: function queue_time",
+    ]
+    migrate.upgrade(empty_url)
+    assert migrate.differing(empty_url) == []
+
+
+def test_what_is_made_from_what_the_server_prints_is_printed_so_again(database_url: str):
+    printed = """
+        select p.proname::text, pg_get_functiondef(p.oid) from pg_proc p
+        where p.pronamespace = current_schema()::regnamespace and p.prokind = 'f'
+        union all select c.relname::text,
+            format('create or replace view %I as %s', c.relname, pg_get_viewdef(c.oid))
+        from pg_class c where c.relnamespace = current_schema()::regnamespace and c.relkind = 'v'
+        order by 1
+    """
+    before = dict(rows(database_url, printed))
+    assert {"queue_now", "queue_stats"} <= set(before)
+    for text in before.values():
+        rows(database_url, text)
+    after = dict(rows(database_url, printed))
+    assert [name for name in before if after[name] != before[name]] == []
+
+@pytest.mark.long
+@pytest.mark.parametrize("form", ["custom", "plain"])
+def test_what_comes_out_of_a_dump_is_in_order(form: str):
+    programs = wheel_bin_dir()
+    with start_server() as server:
+        base = server.url.rpartition("/")[0]
+        for name in ("before", "after"):
+            rows(server.url, f"create database {name}")
+        migrate.upgrade(f"{base}/before")
+        dump = [programs / "pg_dump", f"--format={form}", f"{base}/before"]
+        given = subprocess.run(dump, capture_output=True, check=True).stdout
+        restore = {
+            "custom": [programs / "pg_restore", "--exit-on-error", f"--dbname={base}/after"],
+            "plain": [programs / "psql", "--no-psqlrc", "--set=ON_ERROR_STOP=1", f"{base}/after"],
+        }
+        subprocess.run(restore[form], input=given, capture_output=True, check=True)
+        assert migrate.differing(f"{base}/after") == []
+        assert migrate.upgrade(f"{base}/after") == []
 
 
 def test_what_was_said_of_a_column_that_is_dropped_by_now_is_left_out(database_url: str):

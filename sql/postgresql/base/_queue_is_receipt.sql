@@ -1,5 +1,5 @@
 create or replace function _queue_is_receipt(in_receipt text) returns boolean language sql immutable
-    return octet_length(in_receipt) between 34 and 51 and in_receipt ~ '^[0-9]+-[0-9a-f]+$'
+    return octet_length(in_receipt) >= 34 and octet_length(in_receipt) <= 51 and in_receipt ~ '^[0-9]+-[0-9a-f]+$'
         and substr(in_receipt, octet_length(in_receipt) - 32, 1) = '-';
 
 comment on function _queue_is_receipt(text) is
