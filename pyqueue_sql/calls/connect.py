@@ -97,8 +97,7 @@ def connect(
     (keepalives_…, tcp_user_timeout) say otherwise.
 
     Raises:
-        ConnectionFailed: see there.
-        pymysql.Error: there is no such database as `schema`.
+        ConnectionFailed: see there; on MariaDB and MySQL also where `schema` is no database for this login.
     """
     if is_mysql(url):
         return connect_mysql(url, autocommit=autocommit, schema=schema, read_committed=read_committed)
@@ -256,7 +255,15 @@ def connect_mysql(
         if read_committed:
             connection.query(READ_COMMITTED)
         if schema is not None:
-            connection.select_db(schema)
+            try:
+                connection.select_db(schema)
+            except driver.Error as error:
+                if error.args[0] not in _REFUSED:
+                    raise
+                raise ConnectionFailed(
+                    f"the schema {schema} was asked for, which is a database here: {error.args[-1]}"
+                    " (see pyqueue upgrade)"
+                ) from error
     except BaseException:
         connection.close()
         raise

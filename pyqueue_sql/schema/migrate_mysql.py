@@ -15,7 +15,7 @@ from alembic.runtime.migration import MigrationContext
 from sqlalchemy.exc import DBAPIError
 from sqlalchemy.pool import NullPool
 
-from pyqueue_sql.calls.connect import connect
+from pyqueue_sql.calls.connect import ConnectionFailed, connect
 from pyqueue_sql.errors import MigrationError
 from pyqueue_sql.schema.reload_mysql import differing, settle
 from pyqueue_sql.schema.revision import quote
@@ -45,8 +45,9 @@ def revision(url: str, schema: str | None, table: str) -> str | None:
         with _connection(url, schema) as connection:
             _database(connection)
             return _revision(connection, table)
-    except Exception as error:  # the driver's, and it isn't there for everybody to import
-        if schema is not None and error.args[:1] == (NO_SUCH_DATABASE,):
+    except ConnectionFailed as error:
+        # what the server says of the schema; of the URL's own database there is no cause
+        if error.__cause__ is not None and error.__cause__.args[:1] == (NO_SUCH_DATABASE,):
             return None
         raise
 

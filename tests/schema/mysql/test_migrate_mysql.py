@@ -19,7 +19,7 @@ import sqlalchemy
 
 from pyqueue_sql import MigrationError, Queue
 from pyqueue_sql.alembic import tables
-from pyqueue_sql.calls.connect import connect
+from pyqueue_sql.calls.connect import ConnectionFailed, connect
 from pyqueue_sql.schema import frozen, migrate, migrate_mysql, revision
 from tests.sample import TIMES
 from tests.schema import next_release
@@ -150,6 +150,15 @@ def test_no_database_is_an_error(innodb_url: str):
     with pytest.raises(MigrationError, match="no current database"):
         migrate.upgrade(other(innodb_url, ""))
     assert migrate.current(innodb_url, schema="nowhere at all") is None
+    with pytest.raises(ConnectionFailed, match="'not there'") as caught:
+        migrate.current(other(innodb_url, "not there"), schema="nowhere at all")
+    assert not caught.value.away
+
+
+def test_a_schema_that_is_no_database_is_no_connection(innodb_url: str):
+    with pytest.raises(ConnectionFailed, match=r"the schema nowhere .* is a database here: .*'nowhere'") as caught:
+        connect(innodb_url, schema="nowhere")
+    assert not caught.value.away
 
 
 def printed(what: Callable[..., object], **options: Any) -> str:
