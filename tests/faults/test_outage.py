@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import tempfile
 import threading
 import time
@@ -10,8 +11,9 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from pyqueue_sql import Message, Queue
+from pyqueue_sql import Message, Queue, Refused
 from pyqueue_sql.calls.connect import connect
+from pyqueue_sql.spark.batches import Batches
 from pyqueue_sql.worker import Handlers, Worker
 from tests.faults.pairs import Pair
 from tests.worker.helpers import Running, until
@@ -53,6 +55,30 @@ def test_nor_while_a_standby_takes_over(notify: bool) -> None:
 def test_nor_when_all_sessions_end_while_it_runs(restarted: Restartable, notify: bool) -> None:
     url = restarted.database("outage")
     strike_at_workers(url, lambda: restarted.cut(AWAY_SECONDS), notify=notify, asked=False)
+
+
+def test_what_is_staged_after_a_crash_is_for_who_staged_it(restarted: Restartable) -> None:
+    url = restarted.database("staged")
+    begun = {"before": stage(url, "before")}
+    restarted.restart(crash=True, away=0)
+    begun["after"] = stage(url, "after")
+    with connect(url) as connection:
+        queue = Batches(connection)
+        with contextlib.suppress(Refused):  # a crash of PostgreSQL loses what is staged
+            queue.publish_parts([{"part": begun["before"], "messages": 1}])
+        assert [one.key for one in queue.peek("mail")] in ([], ["before"])
+        assert queue.publish_parts([{"part": begun["after"], "messages": 1}]).pushed == 1
+        assert queue.get("mail", "after") is not None
+
+
+def stage(url: str, key: str) -> int:
+    """Stage a message as a writer does, and return its part."""
+    with connect(url) as connection, connection.cursor() as cursor:
+        part = Batches(connection).begin(f"job of {key}")
+        cursor.execute(
+            "insert into queue_stage (part, p_kind, p_key, payload) values (%s, 'mail', %s, '1')", [part, key]
+        )
+    return part
 
 
 def strike_at_workers(url: str, strike: Callable[[], None], *, notify: bool, asked: bool = True) -> None:
