@@ -97,7 +97,8 @@ def parse(text: str) -> Routine | None:
             said = " ".join((trait["words"] or trait["more"]).lower().split())
             traits.append(ALIASES.get(said, said))
     kept = tuple(sorted(set(traits) - DEFAULTS))
-    parameters, body = (AFTER_COMMENT.sub("", part) for part in (text[opened : closed + 1], text[at:].strip()))
+    parameters = AFTER_COMMENT.sub("", text[opened : closed + 1])
+    body = AFTER_COMMENT.sub("", text[at:].strip())
     return Routine(kind, name, parameters, kept, comment, body, text)
 
 

@@ -134,6 +134,7 @@ def test_what_is_made_from_what_the_server_prints_is_printed_so_again(database_u
     after = dict(rows(database_url, printed))
     assert [name for name in before if after[name] != before[name]] == []
 
+
 @pytest.mark.long
 @pytest.mark.parametrize("form", ["custom", "plain"])
 def test_what_comes_out_of_a_dump_is_in_order(form: str):

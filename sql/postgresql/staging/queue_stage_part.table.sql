@@ -1,5 +1,5 @@
--- Not the table's own, which would be unlogged with it from PostgreSQL 15 on, and begin anew after a crash: a writer that
--- lives on would publish what another has staged since under its number.
+-- Not the table's own, which would be unlogged with it from PostgreSQL 15 on, and begin anew after a crash: a writer
+-- that lives on would publish what another has staged since under its number.
 create sequence queue_stage_part_part_seq;
 comment on sequence queue_stage_part_part_seq is 'The last part that was begun; internal to queue_stage_begin.';
 -- What somebody has staged, to be published by queue_stage_publish: one row a writer that has committed. Unlogged

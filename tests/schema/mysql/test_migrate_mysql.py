@@ -156,7 +156,8 @@ def test_no_database_is_an_error(innodb_url: str):
 
 
 def test_a_schema_that_is_no_database_is_no_connection(innodb_url: str):
-    with pytest.raises(ConnectionFailed, match=r"the schema nowhere .* is a database here: .*'nowhere'") as caught:
+    said = r"the schema nowhere .* is a database here: .*'nowhere'"
+    with pytest.raises(ConnectionFailed, match=said) as caught:
         connect(innodb_url, schema="nowhere")
     assert not caught.value.away
 
