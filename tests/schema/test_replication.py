@@ -14,6 +14,11 @@ from pyqueue_sql.testing.clock_postgresql import Clock
 from tests.schema.catalogs import connect
 from tests.schema.test_hijack import Caller, caller, database_url  # noqa: F401
 
+SEQUENCES = """
+select s.relname::text from pg_class s where s.relkind = 'S'
+and s.relnamespace = current_schema()::regnamespace and s.relname !~ '^queue_(event|secret)'
+"""
+"""Those that number rows."""
 PAGE = Path(__file__).parents[2] / "docs" / "replication.md"
 
 
@@ -56,10 +61,7 @@ def test_a_copy_that_takes_over_numbers_where_the_other_ended(conn: psycopg.Conn
         """select queue_define('mail', '{"history_seconds": 60, "log_seconds": 60, "expires_seconds": 60}')"""
     )
     conn.execute("select queue_push('mail', n::text, '1') from generate_series(1, 5) n")
-    sequences = conn.execute(
-        "select s.oid::regclass::text from pg_class s join pg_depend d on d.objid = s.oid and d.deptype = 'i'"
-        " where s.relkind = 'S' and s.relnamespace = current_schema()::regnamespace"
-    ).fetchall()
+    sequences = conn.execute(SEQUENCES).fetchall()
     for (name,) in sequences:  # what a subscriber has: the rows, and sequences that begin
         conn.execute(f"alter sequence {name} restart".encode())
     with pytest.raises(psycopg.errors.UniqueViolation):
@@ -91,13 +93,7 @@ def behind(conn: psycopg.Connection[Any]) -> list[str]:
     conn.execute("alter table queue_inbox disable trigger all")
     conn.execute("insert into queue_inbox (p_kind, p_key, payload) values ('mail', 'copied', '1')")
     conn.execute("alter table queue_inbox enable trigger all")
-    names = [
-        name
-        for (name,) in conn.execute(
-            "select s.relname from pg_class s join pg_depend d on d.objid = s.oid and d.deptype = 'i'"
-            " where s.relkind = 'S' and s.relnamespace = current_schema()::regnamespace"
-        )
-    ]
+    names = [name for (name,) in conn.execute(SEQUENCES)]
     for name in names:
         conn.execute(f"alter sequence {name} restart".encode())
     return sorted({*names} - {"queue_use_id_seq", "queue_write_id_seq"})
