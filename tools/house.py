@@ -92,7 +92,7 @@ def measures() -> dict[str, tuple[int, int]]:
         "lines of routines' code": (_lines([*files(postgresql, "routine"), *files(mysql, "routine")]), 14154),
         f"lines over {WIDTH} wide": (sum(map(_wide, LIVE.rglob("*.sql"))), 0),
         "routines without a twin": (len(names[0] ^ names[1]), 57),
-        "lines frozen": (_lines(frozen), 16883),
+        "lines frozen": (_lines(frozen), 16887),
     }
 
 

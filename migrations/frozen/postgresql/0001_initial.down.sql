@@ -81,9 +81,9 @@ drop table queue_term, queue_bucket, queue_claim, queue_slot, queue_semaphore_wa
     queue_group_stripe, queue_group, queue_recurring, queue_subscription, queue_use, queue_stream_kept,
     queue_stream_plan, queue_stream_part, queue_write, queue_stage_done, queue_stage, queue_stage_part;
 --;
-drop sequence queue_secret, queue_event_15, queue_event_14, queue_event_13, queue_event_12, queue_event_11,
-    queue_event_10, queue_event_9, queue_event_8, queue_event_7, queue_event_6, queue_event_5, queue_event_4,
-    queue_event_3, queue_event_2, queue_event_1, queue_event_0;
+drop sequence queue_stage_part_part_seq, queue_secret, queue_event_15, queue_event_14, queue_event_13, queue_event_12,
+    queue_event_11, queue_event_10, queue_event_9, queue_event_8, queue_event_7, queue_event_6, queue_event_5,
+    queue_event_4, queue_event_3, queue_event_2, queue_event_1, queue_event_0;
 --;
 drop table queue_worker, queue_inbox, queue_dedup, queue_history, queue_hold, queue_cursor, queue_count, delayed_queue,
     queue_kind;

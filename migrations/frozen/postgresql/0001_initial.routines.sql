@@ -382,7 +382,7 @@ in_json: the JSON.
 differs: MySQL refuses such a number itself, and _queue_check_json looks for its digits on MariaDB.$$;
 --;
 create or replace function _queue_is_receipt(in_receipt text) returns boolean language sql immutable
-    return octet_length(in_receipt) between 34 and 51 and in_receipt ~ '^[0-9]+-[0-9a-f]+$'
+    return octet_length(in_receipt) >= 34 and octet_length(in_receipt) <= 51 and in_receipt ~ '^[0-9]+-[0-9a-f]+$'
         and substr(in_receipt, octet_length(in_receipt) - 32, 1) = '-';
 --;
 comment on function _queue_is_receipt(text) is
@@ -9060,13 +9060,15 @@ from (
         cross join lateral (select num_nonnulls(q.ready_at, q.due_at, q.reserved_at) = 0 as waits) w
     group by q.p_kind
     union all
-    select c.p_kind, false, 0, 0, 0, 0, 0, 0, null, null, coalesce(sum(c.pushed), 0)::bigint,
-        coalesce(sum(c.reserved), 0)::bigint, coalesce(sum(c.popped), 0)::bigint, coalesce(sum(c.acked), 0)::bigint,
-        coalesce(sum(c.nacked), 0)::bigint, coalesce(sum(c.moved), 0)::bigint, coalesce(sum(c.dead), 0)::bigint,
-        coalesce(sum(c.expired), 0)::bigint, coalesce(sum(c.lost), 0)::bigint, false
+    select c.p_kind, false, 0, 0, 0, 0, 0, 0, null as next_at, null as oldest_ready,
+        coalesce(sum(c.pushed), 0)::bigint, coalesce(sum(c.reserved), 0)::bigint, coalesce(sum(c.popped), 0)::bigint,
+        coalesce(sum(c.acked), 0)::bigint, coalesce(sum(c.nacked), 0)::bigint, coalesce(sum(c.moved), 0)::bigint,
+        coalesce(sum(c.dead), 0)::bigint, coalesce(sum(c.expired), 0)::bigint, coalesce(sum(c.lost), 0)::bigint, false
     from queue_count c group by c.p_kind
     union all
-    select s.p_kind, s.paused, 0, 0, 0, 0, 0, 0, null, null, 0, 0, 0, 0, 0, 0, 0, 0, 0, s.draining from queue_kind s) u
+    select s.p_kind, s.paused, 0, 0, 0, 0, 0, 0, null as next_at, null as oldest_ready, 0, 0, 0, 0, 0, 0, 0, 0, 0,
+        s.draining
+    from queue_kind s) u
 group by u.p_kind;
 --;
 comment on view queue_stats is
