@@ -171,4 +171,4 @@ def test_what_passes_by_itself_is_no_refusal(passes: bool) -> None:
     duty = upkeep._Duty("prune", work)  # pyright: ignore[reportPrivateUsage]
     queue: Any = None
     with pytest.raises(pymysql.err.OperationalError) if passes else contextlib.nullcontext():
-        assert duty.attempt(queue) == "no"
+        assert duty.attempt(queue) == (upkeep.REFUSED_SECONDS, "no")
