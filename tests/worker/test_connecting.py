@@ -139,7 +139,7 @@ def test_who_asks_for_a_database_that_is_not_there_leaves_no_connection_open(
         return made[-1]
 
     monkeypatch.setattr(pymysql, "connect", noting)
-    with pytest.raises(pymysql.OperationalError, match="no_such_database"):
+    with pytest.raises(ConnectionFailed, match="no_such_database"):
         connect(harness.url, schema="no_such_database")
     assert [one.open for one in made] == [False]
 
