@@ -142,34 +142,22 @@ def test_warnings_of_the_database_and_what_it_refuses_are_in_the_log(
         until(lambda: seen == ["a"])
 
 
-@pytest.mark.servers("postgresql", "mariadb")
+@pytest.mark.servers("postgresql")
 def test_what_the_server_gives_up_keeps_nothing_else_from_being_done(
-    harness: Harness,
-    queue: Session,
-    workers: Workers,
-    server_name: str,
-    monkeypatch: pytest.MonkeyPatch,
+    harness: Harness, queue: Session, workers: Workers, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(upkeep, "GIVEN_UP_SECONDS", 0.1, raising=False)
-    queue.execute(f"drop {'function' if server_name == 'postgresql' else 'procedure'} queue_prune")
-    if server_name == "postgresql":
-        queue.execute(
-            "create function queue_prune(in_max_rows bigint default null, out pruned bigint) language plpgsql"
-            " as $$ begin perform pg_sleep(60); end $$"
-        )
-        queue.execute(f"alter database {urlsplit(harness.url).path[1:]} set statement_timeout = '1s'")
-    else:
-        queue.execute("create procedure queue_prune(in in_max_rows bigint) select sleep(60) as pruned")
-        queue.execute("set global max_statement_time = 1")
+    queue.execute("drop function queue_prune")
+    queue.execute(
+        "create function queue_prune(in_max_rows bigint default null, out pruned bigint) language plpgsql"
+        " as $$ begin perform pg_sleep(60); end $$"
+    )
+    queue.execute(f"alter database {urlsplit(harness.url).path[1:]} set statement_timeout = '1s'")
     queue.schedule("each second", "mail", None, every_seconds=1)
     seen: list[str] = []
-    try:
-        with logged(TextFormatter()) as log, workers.running(listening(seen, "mail")):
-            until(lambda: "prune: " in log.getvalue())
-            until(lambda: len(seen) > 3)
-    finally:
-        if server_name == "mariadb":
-            queue.execute("set global max_statement_time = default")
+    with logged(TextFormatter()) as log, workers.running(listening(seen, "mail")):
+        until(lambda: "prune: " in log.getvalue())
+        until(lambda: len(seen) > 3)
     assert log.getvalue().count("prune: ") == 2, "as it starts, and once more"
     assert "trying again" not in log.getvalue()
 
