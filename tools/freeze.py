@@ -45,11 +45,11 @@ NOTHING_TO_DROP = {
     "IndexStmt",
     "InsertStmt",
 }
-LISTED = {
-    "postgresql": re.compile(r"drop (?:domain|function|procedure|sequence|table|type|view) "),
-    "mysql": re.compile(r"drop (?:table|view) if exists "),
-}
-"""How a drop begins behind which there may be more than one name."""
+LISTED = re.compile(
+    r"drop (?:table|view) if exists |"
+    r"drop (?:domain|function|procedure|sequence|table|type|view) (?!if exists )"
+)
+"""How a drop begins behind which there may be several names; those of MariaDB and MySQL say IF EXISTS."""
 REVOKE_USAGE = """do $$
 begin
     if (select count(*) from pg_catalog.pg_roles r where r.rolname = any ('{{{roles}}}')) = {count} then
@@ -137,20 +137,20 @@ def drop(statement: str) -> str | None:
             raise ValueError(f"how is that undone? {statement}")
 
 
-def together(drops: Iterable[str], dialect: str) -> list[str]:
-    """Return drops, neighbours of a kind as one statement where the server takes a list.
+def together(drops: Iterable[str]) -> list[str]:
+    """Return drops, neighbours of a kind as one statement where the server takes a list."""
 
-    Args:
-        drops: statements that drop something.
-        dialect: postgresql or mysql.
-    """
+    def beginning(one: str) -> str:
+        listed = LISTED.match(one)
+        return listed[0] if listed else ""
+
     found: list[str] = []
-    for what, group in groupby(drops, lambda one: (LISTED[dialect].match(one) or [None])[0]):
-        if what is None:
-            found += group
-        else:
+    for what, group in groupby(drops, beginning):
+        if what:
             names = [one.removeprefix(what).removesuffix(";") for one in group]
             found.append(textwrap.fill(what + ", ".join(names) + ";", house.WIDTH, subsequent_indent="    "))
+        else:
+            found += group
     return found
 
 
@@ -187,7 +187,7 @@ def texts(live: Path, *, first: bool) -> dict[str, str]:
     parts = (freeze_mysql.freeze if live.name == "mysql" else freeze)(live, first=first)
     header = HEADER.format(live.name)
     if first:
-        parts["down"] = together(parts["down"], "mysql" if live.name == "mysql" else "postgresql")
+        parts["down"] = together(parts["down"])
     return {part: header + SEPARATOR.join(found) + "\n" for part, found in parts.items()}
 
 

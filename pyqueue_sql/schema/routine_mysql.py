@@ -76,6 +76,7 @@ def parse(text: str) -> Routine | None:
     Args:
         text: one statement, also one of SHOW CREATE.
     """
+    whole, text = text, AFTER_COMMENT.sub("", text)
     shade = _shade(text)
     found = CREATE.search(text)
     if not found or found.start() != len(shade) - len(shade.lstrip()):
@@ -84,7 +85,7 @@ def parse(text: str) -> Routine | None:
     if kind == "trigger":
         rest = text[found.end() :].strip()
         body = HEAD.sub(lambda head: f"{head[1].lower()} on {head[2]} for each row\n", rest)
-        return Routine(kind, name, "", (), "", AFTER_COMMENT.sub("", body), text)
+        return Routine(kind, name, "", (), "", body, whole)
     opened = shade.index("(", found.end())
     closed = closing(shade, opened)
     at = closed + 1
@@ -97,9 +98,7 @@ def parse(text: str) -> Routine | None:
             said = " ".join((trait["words"] or trait["more"]).lower().split())
             traits.append(ALIASES.get(said, said))
     kept = tuple(sorted(set(traits) - DEFAULTS))
-    parameters = AFTER_COMMENT.sub("", text[opened : closed + 1])
-    body = AFTER_COMMENT.sub("", text[at:].strip())
-    return Routine(kind, name, parameters, kept, comment, body, text)
+    return Routine(kind, name, text[opened : closed + 1], kept, comment, text[at:].strip(), whole)
 
 
 def _shade(text: str) -> str:

@@ -140,11 +140,12 @@ class Stager:
         Raises:
             Refused: there is something to publish, but a later batch is done: this is no replay.
         """
+        parts = parts_of(staged)
         with connected(self.options) as database:
             done = database.commit_batch(
                 stream,
                 batch,
-                parts=parts_of(staged),
+                parts=parts,
                 whole=True,
                 keep=True,
                 run=run_of(staged),
@@ -152,7 +153,7 @@ class Stager:
                 refused=refused_of(staged),
                 **more,
             )
-            if done.outcome == "replayed" and parts_of(staged) and database.done(stream, batch + 1):
+            if done.outcome == "replayed" and parts and database.done(stream, batch + 1):
                 raise Refused(
                     f"batch {batch} of {stream} has messages, and a later one is done: its checkpoint is an"
                     " older copy. Start it with the newest one, or without any: then it is a new query"

@@ -71,11 +71,10 @@ class _Duty:
             if isinstance(error, QueueError):
                 return REFUSED_SECONDS, str(error)
             said = dialect.failure(error)
-            if said is not None and said.killed:  # the others are not to wait until there is time enough
-                return GIVEN_UP_SECONDS, said.message
-            if said is None or said.passes:
+            if said is None or (said.passes and not said.killed):
                 raise
-            return REFUSED_SECONDS, said.message
+            # the others are not to wait until there is time enough for what was killed
+            return GIVEN_UP_SECONDS if said.killed else REFUSED_SECONDS, said.message
 
 
 class Upkeep:

@@ -175,6 +175,15 @@ def failing(queue: Session, connect: Connect) -> tuple[Session, list[str]]:
     return somebody, held
 
 
+def failed(queue: Session, connect: Connect, clock: Clock) -> tuple[Session, str]:
+    """Have the first of these die, and let the time of the group be over; who had it locked is free again."""
+    somebody, [dies, other] = failing(queue, connect)
+    somebody.commit()
+    assert queue.nack(dies, final=True).outcome == "dead"
+    clock.advance(1)
+    return somebody, other
+
+
 @pytest.mark.servers("postgresql")  # on InnoDB one of the two is told of the deadlock
 def test_a_group_that_fails_waits_for_nobody_who_ends_another_member(
     queue: Session, connect: Connect, harness: Harness
@@ -222,10 +231,7 @@ def test_a_prune_that_waits_for_a_stripe_of_a_group_has_locked_no_group(
 def test_a_prune_that_can_not_have_a_group_locks_nothing_of_it(
     queue: Session, connect: Connect, clock: Clock
 ) -> None:
-    somebody, [dies, _] = failing(queue, connect)
-    somebody.commit()
-    assert queue.nack(dies, final=True).outcome == "dead"
-    clock.advance(1)
+    somebody, _ = failed(queue, connect, clock)
     somebody.execute("select group_name from queue_group where group_name = 'g' for update")
     connect(autocommit=False).prune()
     free = "select stripe from queue_group_stripe where group_name = 'g' for update skip locked"
@@ -235,10 +241,7 @@ def test_a_prune_that_can_not_have_a_group_locks_nothing_of_it(
 def test_a_prune_leaves_a_group_that_has_failed_to_who_ends_a_member_late(
     queue: Session, connect: Connect, clock: Clock
 ) -> None:
-    somebody, [dies, ends] = failing(queue, connect)
-    somebody.commit()
-    assert queue.nack(dies, final=True).outcome == "dead"
-    clock.advance(1)
+    somebody, ends = failed(queue, connect, clock)
     assert somebody.ack(ends).outcome == "acked"
     queue.prune()
     somebody.commit()

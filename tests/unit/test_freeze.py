@@ -62,10 +62,9 @@ def test_what_is_created_is_dropped(statement: str, undone: str | None):
 
 
 @each(
-    ("dialect", "drops", "together"),
+    ("drops", "together"),
     [
         (
-            "postgresql",
             [
                 "drop view a;",
                 "drop view b;",
@@ -76,22 +75,21 @@ def test_what_is_created_is_dropped(statement: str, undone: str | None):
             ["drop view a, b;", "drop trigger g on t;", "drop function f(text), h();"],
         ),
         (
-            "mysql",
             ["drop table if exists a;", "drop table if exists b;", "drop function if exists f;"],
             ["drop table if exists a, b;", "drop function if exists f;"],
         ),
-        ("mysql", ["drop procedure if exists f;", "drop procedure if exists h;"], None),
+        (["drop procedure if exists f;", "drop procedure if exists h;"], None),
     ],
 )
 def test_drops_of_a_kind_are_one_statement_where_the_server_takes_that(
-    dialect: str, drops: list[str], together: list[str] | None
+    drops: list[str], together: list[str] | None
 ):
-    assert freeze.together(drops, dialect) == (together or drops)
+    assert freeze.together(drops) == (together or drops)
 
 
 def test_a_long_list_of_drops_is_wrapped():
     names = [f"a_function_{number}(double precision, bigint[])" for number in range(9)]
-    [found] = freeze.together([f"drop function {name};" for name in names], "postgresql")
+    [found] = freeze.together([f"drop function {name};" for name in names])
     assert max(map(len, found.splitlines())) <= house.WIDTH
     assert " ".join(found.split()) == f"drop function {', '.join(names)};"
 

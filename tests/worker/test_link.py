@@ -146,19 +146,23 @@ def test_a_pause_ends_with_the_deadline_that_comes_meanwhile() -> None:
     assert 0.05 <= asyncio.run(run()) < PATIENCE_SECONDS / 2
 
 
+class Even(Ending):
+    """Its pauses are over at once, and the time of links goes on by so many seconds in each."""
+
+    def __init__(self, monkeypatch: pytest.MonkeyPatch, seconds: float) -> None:
+        super().__init__()
+        self._now, self._each = 1000.0, seconds
+        monkeypatch.setattr(link_module, "time", SimpleNamespace(monotonic=lambda: self._now))
+
+    async def pause(self, seconds: float) -> None:  # noqa: ARG002
+        self._now += self._each
+
+
 def test_that_the_database_is_back_stands_in_the_log(
     harness: Harness, caplog: pytest.LogCaptureFixture, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    now = 1000.0
-    monkeypatch.setattr(link_module, "time", SimpleNamespace(monotonic=lambda: now))
-
-    class Even(Ending):
-        async def pause(self, seconds: float) -> None:  # noqa: ARG002
-            nonlocal now
-            now += 100
-
     async def run() -> None:
-        link = Link("test", Away(harness.url, 2), Even())
+        link = Link("test", Away(harness.url, 2), Even(monkeypatch, 100))
         for _ in range(2):
             await link.call(lambda queue: queue.reserve("mail"))
         await link.close()
@@ -175,19 +179,12 @@ def test_what_is_wrong_is_said_once_and_again_after_a_while(
     caplog: pytest.LogCaptureFixture, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     left = [*["nobody is there"] * 200, *["who are you?"] * 200]
-    now = 1000.0
-    monkeypatch.setattr(link_module, "time", SimpleNamespace(monotonic=lambda: now))
-
-    class Even(Ending):
-        async def pause(self, seconds: float) -> None:  # noqa: ARG002
-            nonlocal now
-            now += 1
 
     def refuse() -> Queue[Any]:
         raise ConnectionFailed(left.pop(0))
 
     async def run() -> None:
-        link = Link("test", refuse, Even())
+        link = Link("test", refuse, Even(monkeypatch, 1))
         with pytest.raises(IndexError):
             await link.call(lambda queue: queue.reserve("mail"))
         await link.close()

@@ -146,7 +146,7 @@ def test_warnings_of_the_database_and_what_it_refuses_are_in_the_log(
 def test_what_the_server_gives_up_keeps_nothing_else_from_being_done(
     harness: Harness, queue: Session, workers: Workers, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(upkeep, "GIVEN_UP_SECONDS", 0.1, raising=False)
+    monkeypatch.setattr(upkeep, "GIVEN_UP_SECONDS", 0.1)
     queue.execute("drop function queue_prune")
     queue.execute(
         "create function queue_prune(in_max_rows bigint default null, out pruned bigint) language plpgsql"

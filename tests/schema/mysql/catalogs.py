@@ -37,6 +37,11 @@ def open_connection(url: str) -> pymysql.Connection[Any]:
     return connection
 
 
+def rows_read(connection: pymysql.Connection[Any]) -> int:
+    """Return how many rows the session has read by now."""
+    return sum(int(number) for _, number in run(connection, "show session status like 'Handler_read%'"))
+
+
 def run(connection: pymysql.Connection[Any], text: str) -> list[tuple[Any, ...]]:
     """Return the rows of a statement, of a CALL those of the first result set, once all of it is read."""
     with connection.cursor() as cursor:

@@ -13,7 +13,7 @@ import pytest
 
 from pyqueue_sql import Queue
 from tests.rules import each
-from tests.schema.mysql.catalogs import run
+from tests.schema.mysql.catalogs import rows_read, run
 from tests.schema.mysql.world import call
 
 if TYPE_CHECKING:
@@ -80,11 +80,6 @@ CALLS: dict[str, Call] = {
     "heartbeat": lambda q, _, i: q.heartbeat(f"new{i}"),
     "reap": lambda q, *_: q.reap(),
 }
-
-
-def rows_read(connection: Connection[Any]) -> int:
-    """How many rows the session has read by now."""
-    return sum(int(number) for _, number in run(connection, "show session status like 'Handler_read%'"))
 
 
 def fill(queue: Queue, kind: str, many: int = MANY, **options: Any) -> None:
