@@ -6,6 +6,7 @@ A stop is a routine that is called, however often.
 from __future__ import annotations
 
 import json
+import uuid
 from typing import Any
 
 import psycopg
@@ -48,10 +49,11 @@ def shortest(walks: list[list[set[str]]]) -> list[set[str]]:
 
 
 def test_a_plain_message_stops_at_the_public_routines_alone(conn: psycopg.Connection[Any]) -> None:
+    kind = f"mail {uuid.uuid4()}"  # a scan would walk over what tests before this one left in the index
     walks: list[list[set[str]]] = []
     for _ in range(8):  # the first reserve of a session looks whether others share a cursor
-        pushed, _ = stops(conn, "select p.p_key from queue_push('mail', null, '{}') p")
-        reserved, receipt = stops(conn, "select r.receipt from queue_reserve('mail') r")
+        pushed, _ = stops(conn, "select p.p_key from queue_push(%s, null, '{}') p", kind)
+        reserved, receipt = stops(conn, "select r.receipt from queue_reserve(%s) r", kind)
         acked, _ = stops(conn, "select a.outcome from queue_ack(%s) a", receipt)
         walks.append([pushed, reserved, acked])
     assert shortest(walks) == [{"queue_push"}, {"queue_reserve"}, {"queue_ack"}]
