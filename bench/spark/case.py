@@ -28,6 +28,7 @@ MOVED = (20_000, 200_000)
 BATCH = 50_000
 """Of a station, for each of two partitions."""
 PARTITIONS = 2
+NOW = "1700000000000000L"
 RATE = 12_000
 """Messages a second that a station is to reach on two cores."""
 BARE = {
@@ -41,6 +42,11 @@ BARE = {
         " priority smallint, delay_seconds decimal(20, 6), primary key (p_kind, p_key)) engine = innodb"
     ),
 }
+PLACED = tuple(
+    f"{NOW} as {name}" for name in ("scheduled_at", "scheduled_at_initially", "created_at", "ready_at")
+)
+"""What a row of delayed_queue has besides, where nothing but JDBC writes it."""
+PLACED_INNODB = ("monotonically_increasing_id() as entry", "0 as ready_rank")
 ENDED = (
     "'bench' as p_kind",
     "cast(id as string) as p_key",
@@ -120,11 +126,15 @@ def write(run: Run, spark: SparkSession, rows: int) -> None:
     url, properties = jdbc(run.url)
     frame = messages(spark, rows).persist()
     frame.count()
+    mysql = servers.name_of(run.url) != "postgresql"
+    placed = frame.drop("headers", "delay_seconds").selectExpr(
+        "*", *PLACED, *(PLACED_INNODB if mysql else ())
+    )
 
-    def by_jdbc(table: str) -> float:
+    def by_jdbc(table: str, given: DataFrame = frame) -> float:
         empty(run)
         return timed(
-            rows, lambda: frame.write.jdbc(url, table, "append", {**properties, "batchsize": "10000"})
+            rows, lambda: given.write.jdbc(url, table, "append", {**properties, "batchsize": "10000"})
         )
 
     def ours(atomic: str) -> float:
@@ -136,6 +146,7 @@ def write(run: Run, spark: SparkSession, rows: int) -> None:
         ("write, a transaction a task", lambda: ours("task"), 0.7),
         ("write, staged and published at once", lambda: ours("job"), 0.4),
         ("inbox by JDBC", lambda: by_jdbc("queue_inbox"), 0.4),
+        ("the queue's own table by JDBC", lambda: by_jdbc("delayed_queue", placed), None),
     ):
         run.compare(
             f"{name}, {rows:,} rows",
