@@ -16,7 +16,8 @@ begin
         perform _queue_fail('PQ001', 'parts', in_parts::text, 'must be a JSON array of {part, messages}');
     end if;
     select min(e.part::text) into v_bad from jsonb_array_elements(in_parts) e (part)
-    where ((e.part ->> 'part') ~ '^[0-9]{1,18}$' and (e.part ->> 'messages') ~ '^[0-9]{1,18}$') is not true;
+    where ((e.part ->> 'part') ~ '^[0-9]{1,18}$|^[0-8][0-9]{18}$'
+        and (e.part ->> 'messages') ~ '^[0-9]{1,18}$') is not true;
     if v_bad is not null then
         perform _queue_fail('PQ001', 'parts', v_bad, 'must have a part of queue_stage_begin and a number of messages');
     end if;

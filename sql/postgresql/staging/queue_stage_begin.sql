@@ -23,8 +23,11 @@ begin
             union all
             (select n.part from queue_stage_part n where n.query = v_query and n.run > v_run order by n.query, n.run)))
         order by p.part + 0 for update skip locked) o; -- + 0: ADR 13
-    insert into queue_stage_part as p (job, query, batch, run, begun_at) values (in_job, v_query, v_batch, v_run, v_now)
-    returning p.part into queue_stage_begin.part;
+    -- The time first: who writes unlogged tables alone doesn't wait for the disk, and a crash may set a sequence back.
+    -- A writer that lives on would publish what another has staged since under its number.
+    part := v_now << 11 & 9223372036854775807 | nextval('queue_stage_part_part_seq'::regclass);
+    insert into queue_stage_part (part, job, query, batch, run, begun_at)
+    values (part, in_job, v_query, v_batch, v_run, v_now);
 end $$;
 
 comment on function queue_stage_begin(text, jsonb) is

@@ -17,9 +17,7 @@ begin
             ('queue_log_known_id_seq'::regclass, 1000000, (select max(n.id) from queue_log_known n)),
             ('queue_cursor_id_seq'::regclass, 1000000, (select max(c.id) from queue_cursor c)),
             ('queue_inbox_id_seq'::regclass, 1000000, (select max(i.id) from queue_inbox i
-                where i.id > (select coalesce(pg_sequence_last_value('queue_inbox_id_seq'::regclass), 0)))),
-            ('queue_stage_part_part_seq'::regclass, 1000000, (select max(p.part) from queue_stage_part p
-                where p.part > (select coalesce(pg_sequence_last_value('queue_stage_part_part_seq'::regclass), 0))))
+                where i.id > (select coalesce(pg_sequence_last_value('queue_inbox_id_seq'::regclass), 0))))
             ) s (sequence, step, most)
         where s.most > coalesce(pg_sequence_last_value(s.sequence), 0)
     loop
@@ -37,8 +35,8 @@ end $$;
 comment on function _queue_mend_sequences() is
 $$Finds sequences that are behind the numbers in their tables, and sets them far beyond: a logical replication takes the
 rows alone to a copy, and who lets the copy take over may forget the sequences. New messages would come before those
-that wait, and others end in an error. Numbers of messages are never used again. The sequences of queue_use and
-queue_write are left alone: their numbers tell apart rows of the same microsecond alone.
+that wait, and others end in an error. Numbers of messages are never used again. The sequences of queue_use,
+queue_write and queue_stage_part are left alone: their numbers tell apart rows of the same microsecond alone.
 Result: what was wrong, in words; empty: nothing.
 Locks: an advisory lock of the transaction for each that is behind.
 differs: only here. See _queue_epoch.$$;
