@@ -48,7 +48,9 @@ SHOW_LEVEL = "show default_transaction_isolation"
 SHOW_PATH = "select current_setting('search_path')"
 _AWAY = ("starting up", "shutting down", "recovery", "not yet accepting", "too many", "connection slots")
 """What PostgreSQL says where it can't let anybody in just now."""
-_REFUSED = frozenset({1044, 1045, 1049, 1130, 1227, 1698})
+_SHUT_OUT = {1820, 1862, 3118, 3955, 4150, 4151}
+"""The password has expired; or the account is locked, or blocked by logins that failed."""
+_REFUSED = frozenset({1044, 1045, 1049, 1130, 1227, 1698, *_SHUT_OUT})
 """What MariaDB and MySQL say to whom they won't let in: the login, the right or the database is wrong."""
 _FULL = frozenset({1040, 1203, 1226})
 """What they say where there are too many connections."""

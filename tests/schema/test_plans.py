@@ -156,8 +156,8 @@ from (select queue_now() as now) n cross join lateral generate_series(1, %(size)
 """
 
 STAGED = """
-insert into queue_stage_part (job, query, batch, run, begun_at)
-select 'wide', 'q', 1000000, 'r', queue_now() from generate_series(1, %(size)s);
+insert into queue_stage_part (part, job, query, batch, run, begun_at)
+select n, 'wide', 'q', 1000000, 'r', queue_now() from generate_series(1, %(size)s) n;
 insert into queue_stage_done (query, batch, done_at) values ('q', 0, queue_now())
 """
 

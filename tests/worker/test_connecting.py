@@ -4,9 +4,11 @@ from __future__ import annotations
 
 import asyncio
 import os
+import secrets
 import socket
 import threading
 import time
+from contextlib import closing
 from typing import TYPE_CHECKING, Any
 from urllib.parse import urlsplit
 
@@ -142,6 +144,29 @@ def test_who_asks_for_a_database_that_is_not_there_leaves_no_connection_open(
     with pytest.raises(ConnectionFailed, match="no_such_database"):
         connect(harness.url, schema="no_such_database")
     assert [one.open for one in made] == [False]
+
+
+PASSWORD = "Pw-1-secret"
+BLOCKED = "failed_login_attempts 1 password_lock_time 1"
+"""After a login that fails."""
+SHUT_OUT = {"mariadb": ["account lock"], "mysql": ["account lock", "password expire", BLOCKED]}
+"""MariaDB lets in whose password has expired, and then refuses each call."""
+
+
+@pytest.mark.servers("mariadb", "mysql")
+def test_who_may_not_log_in_is_not_told_that_the_server_is_away(harness: Harness) -> None:
+    there = urlsplit(harness.url)
+    with closing(connect(harness.url)) as owner, owner.cursor() as cursor:
+        for why in SHUT_OUT[there.scheme.partition("+")[0]]:
+            name = f"shut_out_{secrets.token_hex(4)}"
+            cursor.execute(f"create user {name} identified by '{PASSWORD}' {why}".encode())
+            try:
+                for password in ["wrong"] * (why == BLOCKED) + [PASSWORD]:
+                    with pytest.raises(ConnectionFailed) as failed:
+                        connect(f"{there.scheme}://{name}:{password}@{there.hostname}:{there.port}/")
+                assert not failed.value.away, failed.value
+            finally:
+                cursor.execute(f"drop user {name}".encode())
 
 
 def test_transactions_are_read_committed_for_whoever_asks_for_that(harness: Harness) -> None:
