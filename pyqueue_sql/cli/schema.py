@@ -117,11 +117,11 @@ def downgrade(
         _print(migrate.downgrade, url, schema=schema, revision=revision, dialect=dialect)
         return
     before = migrate.current(where, schema=schema)
-    if before is None:
-        click.echo("Nothing was removed: no queue is installed here by pyqueue upgrade.", err=True)
-    elif revision == "base" and not yes:
+    if before is not None and revision == "base" and not yes:
         ask("This removes the queue with all its messages.")
     migrate.downgrade(url, schema=schema, revision=revision)
+    if before is None:
+        click.echo("Nothing was removed: no queue is installed here by pyqueue upgrade.", err=True)
     emit(revision=migrate.current(where, schema=schema))
 
 

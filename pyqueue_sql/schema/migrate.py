@@ -9,6 +9,7 @@ from __future__ import annotations
 import sys
 import threading
 from collections.abc import Callable
+from functools import partial
 from typing import Any, TextIO
 
 import sqlalchemy
@@ -128,7 +129,8 @@ def downgrade(
     """Bring the schema back to a revision, by default to before the first: then nothing of ours is left.
 
     A schema that `upgrade` created stays, and on MariaDB and MySQL the roles, which belong to all databases.
-    With `sql` the statements start from the newest revision. Arguments and errors are those of `upgrade`.
+    With `sql` the statements start from the newest revision. Arguments and errors are those of `upgrade`; a
+    schema that isn't there is an error, too.
     """
     revision = f"head:{revision}" if sql else revision
     _go(command.downgrade, url, schema, revision, sql, dialect, output)
@@ -235,14 +237,15 @@ def _go(
             loaded = fresh and now in scripts.get_bases()
             put_right[:] = server.settle(connection, given, VERSION_TABLE, loaded=loaded)
 
-    server.transaction(url, schema, VERSION_TABLE, step)
+    turn = partial(server.transaction, url, schema, VERSION_TABLE, creates=what is command.upgrade)
+    turn(step)
     while len(steps) > 1:
         server.let_calls_end(url)
-        server.transaction(url, schema, VERSION_TABLE, step)
+        turn(step)
     if fresh:
         return []
     # by itself, so that nobody waits for both: what was loaded is locked to the end of its transaction
-    server.transaction(url, schema, VERSION_TABLE, settle)
+    turn(settle)
     return [*taken_over, *put_right]
 
 

@@ -53,21 +53,28 @@ def revision(url: str, schema: str | None, table: str) -> str | None:
 
 
 def transaction(
-    url: str, schema: str | None, table: str, step: Callable[[sqlalchemy.Connection, str | None], None]
+    url: str,
+    schema: str | None,
+    table: str,
+    step: Callable[[sqlalchemy.Connection, str | None], None],
+    *,
+    creates: bool = True,
 ) -> None:
     """Do a step once it is our turn.
 
     Args:
         url: the database.
-        schema: another database for the queue, created if need be; None: that of the URL.
+        schema: another database for the queue; None: that of the URL.
         table: the version table.
         step: takes the connection, and the revision that is there once it is our turn.
+        creates: whether a database that isn't there is created.
 
     Raises:
+        ConnectionFailed: it isn't there, and not created either.
         MigrationError: not on this server, or not by this user, or neither names a database.
         pymysql.Error: what the server says.
     """
-    if schema is not None:
+    if schema is not None and creates:
         _create(url, schema)
     with _connection(url, schema) as connection:
         lock = sqlalchemy.text("select get_lock(:name, :wait)")

@@ -78,25 +78,31 @@ def revision(url: str, schema: str | None, table: str) -> str | None:
 
 
 def transaction(
-    url: str, schema: str | None, table: str, step: Callable[[sqlalchemy.Connection, str | None], None]
+    url: str,
+    schema: str | None,
+    table: str,
+    step: Callable[[sqlalchemy.Connection, str | None], None],
+    *,
+    creates: bool = True,
 ) -> None:
     """Do a step in one transaction, again where somebody holds a lock.
 
     Args:
         url: the database.
-        schema: where the queue is, created if need be; None: the current schema.
+        schema: where the queue is; None: the current schema.
         table: the version table.
         step: takes the connection, and the revision that is there once it is our turn.
+        creates: whether a schema that isn't there is created.
 
     Raises:
         MigrationError: not on this server, or not in that schema, where others may create, say, or which
-            belongs to the extension.
+            belongs to the extension or isn't there.
         psycopg.Error: what the server says.
     """
     for tries_left in reversed(range(TRIES)):
         try:
             with _transaction(url) as connection:
-                _prepare(connection, schema)
+                _prepare(connection, schema, creates=creates)
                 if extension_of(connection):
                     raise MigrationError(OF_AN_EXTENSION)
                 step(connection, _revision(connection, table))
@@ -167,7 +173,7 @@ def _current_schema(connection: sqlalchemy.Connection) -> str:
     return found
 
 
-def _prepare(connection: sqlalchemy.Connection, schema: str | None) -> None:
+def _prepare(connection: sqlalchemy.Connection, schema: str | None, *, creates: bool) -> None:
     """Wait for our turn, and make the schema the current one for this transaction."""
     info: psycopg.ConnectionInfo = connection.connection.driver_connection.info  # pyright: ignore
     check_server(info.server_version, info.parameter_status("server_encoding"))
@@ -180,6 +186,8 @@ def _prepare(connection: sqlalchemy.Connection, schema: str | None) -> None:
     # IF NOT EXISTS wants the right to create schemas even where this one exists
     there = sqlalchemy.text("select true from pg_catalog.pg_namespace where nspname = :name")
     if not connection.scalar(there, {"name": name}):
+        if not creates:
+            raise MigrationError(f"there is no schema {name}")
         run(f"create schema {quote(name)}")
     run(f"set local search_path to {quote(name)}, pg_temp")
     run("set local standard_conforming_strings = on")  # which our text is in

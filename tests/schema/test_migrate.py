@@ -170,7 +170,7 @@ def test_an_upgrade_waits_for_another_and_then_finds_nothing_to_do(
     impatient = f"{empty_url}?options=-clock_timeout%3D100"
     with ThreadPoolExecutor() as pool:
         with migrate_postgresql._transaction(empty_url) as connection:  # pyright: ignore[reportPrivateUsage]
-            migrate_postgresql._prepare(connection, None)  # pyright: ignore[reportPrivateUsage]
+            migrate_postgresql._prepare(connection, None, creates=True)  # pyright: ignore[reportPrivateUsage]
             others = [pool.submit(migrate.upgrade, impatient) for _ in range(2)]
             time.sleep(migrate_postgresql.LOCK_TIMEOUT_MS / 1000 + 0.7)
             assert not any(other.done() for other in others)

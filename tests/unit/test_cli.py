@@ -22,7 +22,7 @@ from alembic.script import ScriptDirectory
 from click.testing import CliRunner, Result
 
 from pyqueue_sql import Ended, Queue, cli, to_datetime
-from pyqueue_sql.calls.connect import connect_mysql
+from pyqueue_sql.calls.connect import connect, connect_mysql
 from pyqueue_sql.cli import common, kinds, messages, workers
 from pyqueue_sql.cli.common import Failure
 from pyqueue_sql.demo.cli import demo
@@ -957,6 +957,17 @@ def test_the_schema_is_upgraded_and_named(pyqueue: Shell, conn: psycopg.Connecti
     again = pyqueue("downgrade", "base", *schema)
     assert (again.exit_code, json.loads(again.stdout)) == (0, {"revision": None})
     assert "Nothing was removed" in again.stderr
+
+
+def test_a_schema_that_is_not_there_is_named_and_not_created(harness: Harness):
+    there = "select count(*) from information_schema.schemata where schema_name = 'typo'"
+    result = Shell(harness.url)("downgrade", "base", "--yes", "--schema", "typo")
+    assert (result.exit_code in (3, 4), result.stdout) == (True, ""), result.stderr
+    assert "typo" in result.stderr
+    connection: Any = connect(harness.url)
+    with connection, connection.cursor() as cursor:
+        cursor.execute(there)
+        assert cursor.fetchone() == (0,)
 
 
 @pytest.mark.parametrize("command", [("upgrade",), ("downgrade", "--yes"), ("upgrade", "--sql")])
