@@ -114,11 +114,7 @@ def connect_postgresql(
     try:
         connection = psycopg.connect(autocommit=True, **settings_of_network(settings))
     except psycopg.OperationalError as error:
-        said = str(error)
-        # libpq has no SQLSTATE of what a server says before it lets somebody in
-        busy = "FATAL" in said and any(phrase in said for phrase in _AWAY)
-        away = busy or "FATAL" not in said
-        raise ConnectionFailed(explained(said.strip(), url), away=away, busy=busy) from None
+        raise failed_postgresql(error, url) from None
     try:
         with ended_after(connection, CONNECT_SECONDS):
             if schema is not None:
@@ -130,6 +126,15 @@ def connect_postgresql(
         connection.close()
         raise
     return connection
+
+
+def failed_postgresql(error: psycopg.OperationalError, url: str) -> ConnectionFailed:
+    """Return what it means that psycopg got no connection."""
+    said = str(error)
+    # libpq has no SQLSTATE of what a server says before it lets somebody in
+    busy = "FATAL" in said and any(phrase in said for phrase in _AWAY)
+    away = busy or "FATAL" not in said
+    return ConnectionFailed(explained(said.strip(), url), away=away, busy=busy)
 
 
 def settings_of_network(settings: dict[str, Any]) -> dict[str, Any]:
@@ -243,9 +248,7 @@ def connect_mysql(
     try:
         connection = driver.connect(**settings | of_login, program_name="pyqueue")
     except (driver.Error, OSError, RuntimeError) as error:  # RuntimeError: a package of PyMySQL's is missing
-        away = not isinstance(error, RuntimeError) and error.args[0] not in _REFUSED
-        busy = error.args[0] in _FULL
-        raise ConnectionFailed(explained(str(error.args[-1]), url), away=away, busy=busy) from None
+        raise failed_mysql(error, url) from None
     try:
         watch_network(connection._sock)
         if autocommit and "MariaDB" in connection.server_version:
@@ -271,6 +274,19 @@ def connect_mysql(
         raise
     connection._read_timeout, connection._write_timeout = limits["read_timeout"], limits["write_timeout"]
     return connection
+
+
+def failed_mysql(error: Exception, url: str, why: str = "") -> ConnectionFailed:
+    """Return what it means that PyMySQL or aiomysql got no connection.
+
+    Args:
+        error: the driver's.
+        url: of the database.
+        why: what the driver doesn't say in its message.
+    """
+    away = not isinstance(error, RuntimeError) and error.args[0] not in _REFUSED
+    busy = error.args[0] in _FULL
+    return ConnectionFailed(explained(f"{error.args[-1]}{why}", url), away=away, busy=busy)
 
 
 def _flag(text: str) -> bool:

@@ -14,7 +14,8 @@ from pyqueue_sql.calls.connect import (
     READ_COMMITTED,
     ConnectionFailed,
     connect_postgresql,
-    explained,
+    failed_mysql,
+    failed_postgresql,
     is_mysql,
     mysql_settings,
     mysql_tls,
@@ -65,7 +66,7 @@ async def connect_async(url: str) -> Any:
         settings = settings_of_network(postgresql_settings(url, None))
         connection = await psycopg.AsyncConnection.connect(**settings)
     except psycopg.OperationalError as error:
-        raise ConnectionFailed(explained(str(error).strip(), url)) from None
+        raise failed_postgresql(error, url) from None
     await connection.set_isolation_level(psycopg.IsolationLevel.READ_COMMITTED)
     return connection
 
@@ -103,7 +104,7 @@ async def _aiomysql(url: str) -> Any:
         raise ConnectionFailed(f"no answer within {patience} seconds", away=True) from None
     except (driver.Error, OSError, RuntimeError) as error:  # RuntimeError: a package of PyMySQL's is missing
         why = f" ({error.__cause__})" if error.__cause__ else ""  # PyMySQL says it by itself
-        raise ConnectionFailed(explained(f"{error.args[-1]}{why}", url)) from None
+        raise failed_mysql(error, url, why) from None
     finally:
         if not is_in:
             connection.close()

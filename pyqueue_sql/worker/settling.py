@@ -9,6 +9,7 @@ from dataclasses import dataclass
 from types import TracebackType
 from typing import TYPE_CHECKING, Any, NoReturn, cast
 
+from pyqueue_sql.calls.connect import ConnectionFailed
 from pyqueue_sql.errors import InvalidReceipt, QueueError
 from pyqueue_sql.worker.answers import Answer, Move, Reject, Retry, Snooze
 from pyqueue_sql.worker.context import Lost
@@ -19,6 +20,9 @@ from pyqueue_sql.worker.parsing import Misfit, plain
 if TYPE_CHECKING:
     from pyqueue_sql.calls.client import Queue
     from pyqueue_sql.models import Outcome
+
+AWAY_SECONDS = 3
+"""For a message whose handler got no connection, until it is tried again."""
 
 
 class Concluding:
@@ -111,6 +115,9 @@ def settlement(said: BaseException, failure: Failure | None) -> Settlement:
             return Settlement("nack", {"final": True, "error": clean(str(reason))})
         case Misfit():
             return Settlement("nack", {"final": True, "error": clean(str(said))})
+        case ConnectionFailed(away=True):  # of its transaction: an outage is no fault of the message
+            error = clean(failure.text if failure else str(said))
+            return Settlement("nack", {"count": False, "error": error, "delay_seconds": AWAY_SECONDS})
         case Lost():
             return ACK  # which will be lost, and say so
         case _:

@@ -15,6 +15,7 @@ from typing import TYPE_CHECKING, Any
 import pytest
 
 from pyqueue_sql import AsyncQueue, Message, Queue, Refused
+from pyqueue_sql.calls.connect import ConnectionFailed
 from pyqueue_sql.worker import AsyncContext, Context, Handlers, Lost, Move, Reject, Retry, Snooze
 from pyqueue_sql.worker.board import Board
 from pyqueue_sql.worker.context import Connections, Stopping
@@ -649,6 +650,42 @@ def test_a_transaction_that_fails_as_it_commits_is_a_failed_attempt(
     [message] = queue.peek("work")
     assert (message.state, message.attempts) == ("scheduled", 1)
     assert "UniqueViolation" in message.errors[0]["error"]
+
+
+@pytest.mark.parametrize("is_async", [False, True], ids=["functions", "coroutines"])
+@pytest.mark.parametrize("away", [True, False])
+def test_a_database_that_is_away_as_a_transaction_begins_is_no_fault_of_the_message(
+    queue: Session, workers: Workers, monkeypatch: pytest.MonkeyPatch, is_async: bool, away: bool
+) -> None:
+    handlers = Handlers()
+
+    def refuse(*_: object, **__: object) -> Any:
+        raise ConnectionFailed("nobody is let in", away=away)
+
+    async def refuse_async(*_: object) -> Any:
+        refuse()
+
+    monkeypatch.setattr("pyqueue_sql.worker.context.connect", refuse)
+    monkeypatch.setattr("pyqueue_sql.worker.context.connect_async", refuse_async)
+
+    def function(_: Message, context: Context) -> None:
+        with context.transaction():
+            pass
+
+    async def coroutine(_: Message, context: AsyncContext) -> None:
+        async with context.transaction():
+            pass
+
+    handlers.on("work")(coroutine if is_async else function)
+    queue.define("work", backoff_seconds=3000)
+    queue.push("work", "a", max_attempts=1)
+    workers.drain(handlers)
+    [message] = queue.peek("work" if away else "work.dead")
+    assert message.attempts == 0
+    assert "nobody is let in" in message.errors[0]["error"]
+    if away:
+        assert message.state == "scheduled"
+        assert message.scheduled_at < message.created_at + 60_000_000
 
 
 def test_what_the_queue_refuses_in_any_case_is_held_no_longer(caplog: pytest.LogCaptureFixture) -> None:

@@ -146,6 +146,19 @@ def test_who_asks_for_a_database_that_is_not_there_leaves_no_connection_open(
     assert [one.open for one in made] == [False]
 
 
+@pytest.mark.parametrize("connecting", [connect, lambda url: asyncio.run(connect_async(url))])
+def test_who_gets_no_connection_is_told_whether_the_server_may_be_away(
+    harness: Harness, connecting: Callable[[str], object]
+) -> None:
+    there = urlsplit(harness.url)
+    with socket.create_server(("127.0.0.1", 0)) as closed:
+        nobody = closed.getsockname()[1]
+    for port, away in ((nobody, True), (there.port, False)):
+        with pytest.raises(ConnectionFailed) as failed:
+            connecting(f"{there.scheme}://no_such_login:x@127.0.0.1:{port}{there.path}")
+        assert failed.value.away == away
+
+
 PASSWORD = "Pw-1-secret"
 BLOCKED = "failed_login_attempts 1 password_lock_time 1"
 """After a login that fails."""
