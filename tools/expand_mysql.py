@@ -69,7 +69,9 @@ _TEXT: Final = re.compile(
 )
 _BARE: Final = re.compile(r"\bcollate exact\b")
 _ATOMIC: Final = re.compile(r"^( *)begin atomic\n(.*?)^\1end atomic;\n", re.DOTALL | re.MULTILINE)
-_DECLARES: Final = re.compile(r"(?:^ *declare\b(?:[^\n]*\n)*?[^\n]*;(?: *--[^\n]*)?\n)*", re.MULTILINE)
+_DECLARES: Final = re.compile(
+    r"(?:(?:^ *--[^\n]*\n)*^ *declare\b(?:[^\n]*\n)*?[^\n]*;(?: *--[^\n]*)?\n)*", re.MULTILINE
+)
 # The handlers are of the block that has the cursors: MySQL leaves one open that is further in.
 _SHELL: Final = """\
 begin declare v_own boolean; declare v_tries int default 0; again: loop begin

@@ -45,6 +45,17 @@ def test_an_atomic_block_is_a_transaction_that_is_tried_again() -> None:
     assert blocks[0] == blocks[1] == 4
 
 
+def test_a_comment_between_declarations_leaves_them_together() -> None:
+    comments = "        -- which; not of the body\n        -- either\n"
+    first = "        declare c cursor for select 1;\n"
+    text = CALL.replace(first, f"{comments}{first}{comments}        declare d cursor for select 2;\n{comments}")
+    lines = [line.strip() for line in expand(text).splitlines()]
+    order = ["-- which", "declare c", "-- which", "declare d", "handler for 1213", "_queue_begin", "-- which"]
+    places = [n for n, line in enumerate(lines) if line.startswith("--") or any(one in line for one in order)]
+    found = [lines[n] for n in places if lines[n] != "-- either"]
+    assert [what in line for what, line in zip(order, found, strict=True)] == [True] * len(order)
+
+
 LOOPS = """\
     outer: for each c into v_a,
             v_b do
