@@ -37,7 +37,7 @@ SOON_SECONDS = 1.0
 REFUSED_SECONDS = 60.0
 """After which what the database refused is tried again."""
 GIVEN_UP_SECONDS = 5.0
-"""The same of what it gave up, because it took too long, say."""
+"""The same of what it gave up, because it or a lock took too long, say."""
 LOOK_SECONDS = 0.5
 """How often to see whether it is up to this worker; that asks nobody."""
 
@@ -71,10 +71,11 @@ class _Duty:
             if isinstance(error, QueueError):
                 return REFUSED_SECONDS, str(error)
             said = dialect.failure(error)
-            if said is None or (said.passes and not said.killed):
+            given_up = said is not None and (said.killed or said.victim)
+            if said is None or (said.passes and not given_up):
                 raise
-            # the others are not to wait until there is time enough for what was killed
-            return GIVEN_UP_SECONDS if said.killed else REFUSED_SECONDS, said.message
+            # the others are not to wait until there is time enough for it, or nobody has its locks
+            return GIVEN_UP_SECONDS if given_up else REFUSED_SECONDS, said.message
 
 
 class Upkeep:

@@ -172,3 +172,15 @@ def test_what_passes_by_itself_is_no_refusal(passes: bool) -> None:
     queue: Any = None
     with pytest.raises(pymysql.err.OperationalError) if passes else contextlib.nullcontext():
         assert duty.attempt(queue) == (upkeep.REFUSED_SECONDS, "no")
+
+
+@pytest.mark.parametrize("number", [1205, 1213], ids=["a lock that did not come", "a deadlock"])
+def test_what_the_server_gave_up_for_others_again_and_again_waits(number: int) -> None:
+    """Made again by the link it would keep the other duties waiting, a minute each time."""
+
+    def work(_: object) -> float:
+        raise pymysql.err.OperationalError(number, "no")
+
+    duty = upkeep._Duty("prune", work)  # pyright: ignore[reportPrivateUsage]
+    queue: Any = None
+    assert duty.attempt(queue) == (upkeep.GIVEN_UP_SECONDS, "no")
