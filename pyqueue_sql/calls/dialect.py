@@ -21,6 +21,7 @@ from typing import Any, Final, NamedTuple, TypeAlias, cast
 from pyqueue_sql.calls.call import Call, Column, Relation, Routine, Row
 from pyqueue_sql.calls.options import shown
 from pyqueue_sql.errors import (
+    InvalidOption,
     InvalidParameter,
     InvalidPayload,
     InvalidReceipt,
@@ -52,6 +53,12 @@ _COLUMNS_OF_MYSQL = {"timestamp": "timestampdiff(microsecond, '1970-01-01', {0})
 MYSQL_PACKET: Final = "select @@max_allowed_packet"
 _AROUND_A_STATEMENT = 2
 """Bytes of a packet."""
+NUL: Final = r"\u0000"
+_REFUSED_JSON: dict[str, type[QueueError]] = {
+    **dict.fromkeys(("filter", "options", "push_options", "rule"), InvalidOption),
+    "kinds": InvalidParameter,
+}
+"""What else than `InvalidPayload` JSON that can't be stored is, by its parameter."""
 _BITS = {"integer": 31, "bigint": 63}
 _ROWS = 2**64 - 1
 """As many as MySQL can be asked for: there no limit has no other name."""
@@ -146,13 +153,23 @@ def _checked(parameter: Column, value: Any) -> Any:
     each driver in words of its own.
     """
     name, type_ = parameter
-    if value is None or type_ == "json":
+    if value is None:
         return value
+    if type_ == "json":
+        return _json(name, value)
     if type_ == "text":
         return _text(name, value)
     if type_ == "bytes":
         return _bytes(name, value)
     return _number(name, type_, value)
+
+
+def _json(name: str, value: str) -> str:
+    """Return JSON without the character NUL, of which PostgreSQL itself doesn't say where it stands."""
+    if NUL in value and NUL in value.replace(r"\\", ""):
+        text = value if len(value) <= 40 else f"{value[:40]}…"
+        raise _REFUSED_JSON.get(name, InvalidPayload)(f'{name} "{text}": must not contain {NUL}')
+    return value
 
 
 def _bytes(name: str, value: object) -> bytes:

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 import pytest
 
-from pyqueue_sql import QueueError
+from pyqueue_sql import InvalidOption, InvalidPayload, QueueError
 from tests.conformance import hostile
 from tests.conformance.hostile import (
     is_flag,
@@ -401,3 +401,22 @@ def badly_said(error: QueueError, name: str, value: Any, deep: bool) -> str | No
     if len(text) > 250 or (isinstance(value, str) and len(value) > 40 and value[:41] in text):
         return f"too long: {text[:300]}"
     return None
+
+
+NUL: list[tuple[type[QueueError], str, Callable[[Session], object]]] = [
+    (InvalidPayload, 'payload "{"a":"x\\u0000y"}"', lambda queue: queue.push("mail", "a", {"a": "x\0y"})),
+    (InvalidPayload, 'messages "[{"key":"a","payload":"\\u0000"}]"', lambda queue: queue.push_many(
+        "mail", [{"key": "a", "payload": "\0"}])),
+    (InvalidOption, 'options "{"headers":{"a":"\\u0000"}}"', lambda queue: queue.push("mail", "a", headers={"a": "\0"})),
+    (InvalidOption, 'options "{"where":{"\\u0000":1}}"', lambda queue: queue.reserve("mail", where={"\0": 1})),
+]
+
+
+@pytest.mark.parametrize(("error", "what", "call"), NUL, ids=["payload", "messages", "headers", "where"])
+def test_a_character_that_no_json_may_have_is_refused_by_the_name_of_what_has_it(
+    queue: Session, error: type[QueueError], what: str, call: Callable[[Session], object]
+) -> None:
+    with pytest.raises(error) as refused:
+        call(queue)
+    assert str(refused.value) == rf"{what}: must not contain \u0000"
+    assert queue.push("mail", "a", r"\u0000").outcome == "created"
