@@ -53,6 +53,7 @@ revoke all on function
     _queue_check_dead_letter_kind(text, text),
     _queue_check_fit(jsonb, jsonb, text),
     _queue_check_headers(jsonb, text),
+    _queue_check_json(text, text, text),
     _queue_check_kinds(jsonb),
     _queue_check_move(text, jsonb, bigint, text),
     _queue_check_nack(jsonb),

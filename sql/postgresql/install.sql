@@ -68,6 +68,7 @@ set client_encoding = 'UTF8';
 \ir base/_queue_text.sql
 \ir base/_queue_instant.sql
 \ir base/_queue_is_huge.sql
+\ir base/_queue_check_json.sql
 \ir base/_queue_is_receipt.sql
 \ir base/_queue_receipt.sql
 \ir base/_queue_receipts.sql

@@ -3,7 +3,8 @@ create procedure _queue_check_json(in in_json longtext, in in_code char(5), in i
     comment 'Refuses a text that is no JSON, or none that every server can hold.
 in_json: the text, not NULL. in_code: the SQLSTATE of the error. in_name: the parameter''s name for the message.
 Errors: the one given, for what is no JSON, lone surrogates, and \\u0000; PQ003 for what MySQL can''t hold.
-differs: PostgreSQL is given jsonb and has refused these before a routine sees them.'
+differs: on PostgreSQL it is for rows of the inbox alone. Routines are given jsonb there, for which the server itself
+refuses these before.'
 begin
     declare v_left longtext;
     declare v_stored json;

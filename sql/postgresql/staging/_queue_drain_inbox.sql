@@ -1,5 +1,5 @@
--- calls: _queue_check_inbox_row, _queue_index, _queue_is_huge, _queue_log, _queue_put_inbox_rows, _queue_setting,
---     _queue_take_back, _queue_wake, queue_now
+-- calls: _queue_check_inbox_row, _queue_check_json, _queue_index, _queue_is_huge, _queue_log, _queue_put_inbox_rows,
+--     _queue_setting, _queue_take_back, _queue_wake, queue_now
 -- changes: queue_inbox
 create or replace function _queue_drain_inbox() returns trigger
     language plpgsql
@@ -39,6 +39,8 @@ begin
             select row(l.*)::queue_inbox as message, row_number() over (order by l.id) as n from landed l order by l.id
         loop
             begin
+                perform _queue_check_json((v_row.message).payload, 'PQ003', 'payload'),
+                    _queue_check_json((v_row.message).headers, 'PQ003', 'headers');
                 perform _queue_check_inbox_row(v_row.message, v_now);
             exception when others then
                 raise exception using errcode = case when sqlstate like 'PQ%' then sqlstate else 'PQ003' end,
