@@ -405,10 +405,21 @@ def badly_said(error: QueueError, name: str, value: Any, deep: bool) -> str | No
 
 NUL: list[tuple[type[QueueError], str, Callable[[Session], object]]] = [
     (InvalidPayload, 'payload "{"a":"x\\u0000y"}"', lambda queue: queue.push("mail", "a", {"a": "x\0y"})),
-    (InvalidPayload, 'messages "[{"key":"a","payload":"\\u0000"}]"', lambda queue: queue.push_many(
-        "mail", [{"key": "a", "payload": "\0"}])),
-    (InvalidOption, 'options "{"headers":{"a":"\\u0000"}}"', lambda queue: queue.push("mail", "a", headers={"a": "\0"})),
-    (InvalidOption, 'options "{"where":{"\\u0000":1}}"', lambda queue: queue.reserve("mail", where={"\0": 1})),
+    (
+        InvalidPayload,
+        'messages "[{"key":"a","payload":"\\u0000"}]"',
+        lambda queue: queue.push_many("mail", [{"key": "a", "payload": "\0"}]),
+    ),
+    (
+        InvalidOption,
+        'options "{"headers":{"a":"\\u0000"}}"',
+        lambda queue: queue.push("mail", "a", headers={"a": "\0"}),
+    ),
+    (
+        InvalidOption,
+        'options "{"where":{"\\u0000":1}}"',
+        lambda queue: queue.reserve("mail", where={"\0": 1}),
+    ),
 ]
 
 

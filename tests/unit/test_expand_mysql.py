@@ -48,7 +48,9 @@ def test_an_atomic_block_is_a_transaction_that_is_tried_again() -> None:
 def test_a_comment_between_declarations_leaves_them_together() -> None:
     comments = "        -- which; not of the body\n        -- either\n"
     first = "        declare c cursor for select 1;\n"
-    text = CALL.replace(first, f"{comments}{first}{comments}        declare d cursor for select 2;\n{comments}")
+    text = CALL.replace(
+        first, f"{comments}{first}{comments}        declare d cursor for select 2;\n{comments}"
+    )
     lines = [line.strip() for line in expand(text).splitlines()]
     order = ["-- which", "declare c", "-- which", "declare d", "handler for 1213", "_queue_begin", "-- which"]
     places = [n for n, line in enumerate(lines) if line.startswith("--") or any(one in line for one in order)]

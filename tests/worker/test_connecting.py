@@ -166,6 +166,12 @@ SHUT_OUT = {"mariadb": ["account lock"], "mysql": ["account lock", "password exp
 """MariaDB lets in whose password has expired, and then refuses each call."""
 
 
+def refusal(url: str) -> ConnectionFailed:
+    with pytest.raises(ConnectionFailed) as failed:
+        connect(url)
+    return failed.value
+
+
 @pytest.mark.servers("mariadb", "mysql")
 def test_who_may_not_log_in_is_not_told_that_the_server_is_away(harness: Harness) -> None:
     there = urlsplit(harness.url)
@@ -174,10 +180,11 @@ def test_who_may_not_log_in_is_not_told_that_the_server_is_away(harness: Harness
             name = f"shut_out_{secrets.token_hex(4)}"
             cursor.execute(f"create user {name} identified by '{PASSWORD}' {why}".encode())
             try:
-                for password in ["wrong"] * (why == BLOCKED) + [PASSWORD]:
-                    with pytest.raises(ConnectionFailed) as failed:
-                        connect(f"{there.scheme}://{name}:{password}@{there.hostname}:{there.port}/")
-                assert not failed.value.away, failed.value
+                told = [
+                    refusal(f"{there.scheme}://{name}:{password}@{there.hostname}:{there.port}/")
+                    for password in ["wrong"] * (why == BLOCKED) + [PASSWORD]
+                ]
+                assert not told[-1].away, told
             finally:
                 cursor.execute(f"drop user {name}".encode())
 
