@@ -16,6 +16,7 @@ from urllib.parse import parse_qsl, unquote, urlsplit
 
 import psycopg
 from psycopg.conninfo import conninfo_to_dict
+from psycopg.pq import TransactionStatus
 
 if TYPE_CHECKING:
     import pymysql
@@ -91,8 +92,8 @@ def connect(
         schema: where the queue is, for the search path; None: as the server has it. On MariaDB and MySQL
             another database than that of the URL.
         read_committed: whether its transactions are so whatever the server's default is, in which calls
-            may wait for each other, or fail. On PostgreSQL the caller sees to it under autocommit: where
-            `isolation_level` of the connection isn't None.
+            may wait for each other, or fail. On PostgreSQL that is the `isolation_level` of the connection,
+            which a call of `Queue` has under autocommit, too; for other statements see `has_a_level`.
 
     A server that doesn't let us in within ten seconds isn't there, unless connect_timeout says otherwise. One
     whose machine or network is gone is given up within a minute, unless libpq's own settings for that
@@ -135,6 +136,15 @@ def failed_postgresql(error: psycopg.OperationalError, url: str) -> ConnectionFa
     busy = "FATAL" in said and any(phrase in said for phrase in _AWAY)
     away = busy or "FATAL" not in said
     return ConnectionFailed(explained(said.strip(), url), away=away, busy=busy)
+
+
+def has_a_level(connection: Any) -> bool:
+    """Whether a statement over psycopg is a transaction of its own, and its connection has a level for it.
+
+    Only BEGIN tells the server of that: the level of the session may be others' as well.
+    """
+    idle = connection.info.transaction_status == TransactionStatus.IDLE
+    return connection.autocommit and connection.isolation_level is not None and idle
 
 
 def settings_of_network(settings: dict[str, Any]) -> dict[str, Any]:

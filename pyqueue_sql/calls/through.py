@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import sys
 from collections.abc import Awaitable, Callable, Sequence
+from contextlib import nullcontext
 from typing import Any, NamedTuple, NoReturn, TypeAlias
 
 from psycopg.errors import DuplicatePreparedStatement, InvalidSqlStatementName
@@ -18,6 +19,7 @@ from psycopg.rows import tuple_row
 
 from pyqueue_sql.calls import dialect, through_mysql
 from pyqueue_sql.calls.call import Call, Row
+from pyqueue_sql.calls.connect import has_a_level
 from pyqueue_sql.calls.through_mysql import BUFFERED
 
 Rows: TypeAlias = Sequence[Row]
@@ -42,16 +44,20 @@ class Way(NamedTuple):
 
 
 def _psycopg(connection: Any, call: Call[Any]) -> Rows:
-    # not execute() of the connection: its rows are whatever the caller wants them to be
-    cursor = connection.cursor(row_factory=tuple_row)
-    given = _for_psycopg(cursor, call)
     try:
-        cursor.execute(*given)
+        return _psycopg_once(connection, call)
     except _OF_ANOTHER:
         if not _goes_on_unprepared(connection):
             raise
-        cursor.execute(*given)
-    return dialect.postgresql_rows(call.what, cursor.fetchall())
+        return _psycopg_once(connection, call)
+
+
+def _psycopg_once(connection: Any, call: Call[Any]) -> Rows:
+    # not execute() of the connection: its rows are whatever the caller wants them to be
+    cursor = connection.cursor(row_factory=tuple_row)
+    with connection.transaction() if has_a_level(connection) else nullcontext():
+        cursor.execute(*_for_psycopg(cursor, call))
+        return dialect.postgresql_rows(call.what, cursor.fetchall())
 
 
 def _for_psycopg(cursor: Any, call: Call[Any]) -> tuple[str, tuple[object, ...]]:
@@ -98,15 +104,19 @@ def _django(connection: Any, call: Call[Any]) -> Rows:
 
 
 async def _async_psycopg(connection: Any, call: Call[Any]) -> Rows:
-    cursor = connection.cursor(row_factory=tuple_row)
-    given = _for_psycopg(cursor, call)
     try:
-        await cursor.execute(*given)
+        return await _async_psycopg_once(connection, call)
     except _OF_ANOTHER:
         if not _goes_on_unprepared(connection):
             raise
-        await cursor.execute(*given)
-    return dialect.postgresql_rows(call.what, await cursor.fetchall())
+        return await _async_psycopg_once(connection, call)
+
+
+async def _async_psycopg_once(connection: Any, call: Call[Any]) -> Rows:
+    cursor = connection.cursor(row_factory=tuple_row)
+    async with connection.transaction() if has_a_level(connection) else nullcontext():
+        await cursor.execute(*_for_psycopg(cursor, call))
+        return dialect.postgresql_rows(call.what, await cursor.fetchall())
 
 
 async def _asyncpg(connection: Any, call: Call[Any]) -> Rows:

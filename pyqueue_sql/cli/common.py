@@ -229,7 +229,7 @@ def with_queue(command: Callable[Concatenate[Queue, P], None]) -> Callable[..., 
     @raw_option
     @functools.wraps(command)
     def connected(url: str, schema: str | None, *args: P.args, **kwargs: P.kwargs) -> None:
-        with connect(url) as connection:
+        with connect(url, read_committed=True) as connection:
             command(Queue(connection, schema=schema), *args, **kwargs)
 
     return connected

@@ -421,7 +421,7 @@ def open_look(url: str, schema: str | None = None, at_most: int = AT_MOST) -> Ge
     Raises:
         ConnectionFailed: no connection.
     """
-    with connect(url, schema=schema) as connection:
+    with connect(url, schema=schema, read_committed=True) as connection:
         look = Look(connection, at_most)
         if isinstance(connection, psycopg.Connection):
             connection.read_only = True
@@ -439,7 +439,6 @@ def _mysql_limits(look: Look) -> Sequence[str]:
         else f"set session max_execution_time = {STATEMENT_S * 1000}"
     )
     return (
-        "set session transaction isolation level read committed",
         "set session transaction read only",
         longest,
         f"set session lock_wait_timeout = {LOCK_S}",

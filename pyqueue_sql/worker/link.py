@@ -123,7 +123,7 @@ class Link:
                 if self._is_broken:
                     await self._drop()
                 try:
-                    found = await self._submit(lambda: _do(work, self._opened()))
+                    found = await self._submit(lambda: work(self._opened()))
                 except QueueError:
                     raise
                 except Exception as error:
@@ -227,7 +227,7 @@ class Link:
                 if isinstance(connection, psycopg.Connection) and self._on_notify is not None:
                     connection.add_notify_handler(self._heard)
                 if self._on_open is not None:
-                    _do(self._on_open, queue)
+                    self._on_open(queue)
             except BaseException:
                 self._opening = None
                 connection.close()
@@ -279,14 +279,6 @@ class Link:
             self._disarm()
             self._is_broken = True
             self._on_notify(None, "")
-
-
-def _do(work: Callable[[Queue[Any]], T], queue: Queue[Any]) -> T:
-    connection = queue.connection
-    if isinstance(connection, psycopg.Connection) and connection.isolation_level is not None:
-        with connection.transaction():  # its level is ours, that of the session may be others' as well
-            return work(queue)
-    return work(queue)
 
 
 def in_thread(name: str, job: Callable[[], T]) -> asyncio.Future[T]:

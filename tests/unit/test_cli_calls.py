@@ -52,7 +52,7 @@ def called(*args: str, lines: str = "") -> Call:
 
 @pytest.fixture(autouse=True)
 def no_database(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(common, "connect", contextlib.nullcontext)
+    monkeypatch.setattr(common, "connect", lambda url, **_: contextlib.nullcontext(url))
     monkeypatch.setattr(common, "Queue", lambda *_, **__: Recorder())
 
 

@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 import asyncio
+import json
 import os
 import secrets
 import socket
 import threading
 import time
+from concurrent.futures import ThreadPoolExecutor
 from contextlib import closing
 from typing import TYPE_CHECKING, Any
 from urllib.parse import urlsplit
@@ -15,10 +17,16 @@ from urllib.parse import urlsplit
 import psycopg
 import pymysql
 import pytest
+from click.testing import CliRunner
 
+from pyqueue_sql import AsyncQueue, Queue
 from pyqueue_sql.calls.connect import ConnectionFailed, connect
+from pyqueue_sql.cli import main
+from pyqueue_sql.spark.batches import connected
+from pyqueue_sql.spark.options import Options
+from pyqueue_sql.spark.reading import batches
 from pyqueue_sql.worker.connecting import connect_async
-from tests.worker.helpers import PATIENCE_SECONDS
+from tests.worker.helpers import PATIENCE_SECONDS, until
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -215,3 +223,54 @@ def test_transactions_are_read_committed_for_whoever_asks_for_that(harness: Harn
         return level
 
     assert asyncio.run(of_coroutines()) == {"read-committed"}
+
+
+def of_queue(url: str) -> str:
+    with connect(url, read_committed=True) as connection:
+        return Queue(connection).push("mail", "k", 1).outcome
+
+
+def of_async_queue(url: str) -> str:
+    async def run() -> str:
+        connection = await psycopg.AsyncConnection.connect(url, autocommit=True)
+        async with connection:
+            await connection.set_isolation_level(psycopg.IsolationLevel.READ_COMMITTED)
+            return (await AsyncQueue(connection).push("mail", "k", 1)).outcome
+
+    return asyncio.run(run())
+
+
+def of_command(url: str) -> str:
+    found = CliRunner().invoke(main, ["push", "mail", "1", "--key", "k", "--url", url])
+    assert found.exit_code == 0, found.output
+    return json.loads(found.output)["outcome"]
+
+
+def of_spark(url: str) -> str:
+    with connected(Options(url)) as database:
+        return database.push("mail", "k", 1).outcome
+
+
+def of_copy(url: str) -> str:
+    text = "select outcome as p_key from queue_push(%s, %s, %s)"
+    with connected(Options(url)) as database:
+        [rows] = batches(database.connection, text, ["mail", "k", "1"], "p_key text")
+    return rows["p_key"][0].as_py()
+
+
+@pytest.mark.servers("postgresql")
+@pytest.mark.parametrize("push", [of_queue, of_async_queue, of_command, of_spark, of_copy])
+def test_what_waits_for_another_goes_on_though_the_default_is_stricter(
+    harness: Harness, push: Callable[[str], str]
+) -> None:
+    """In SERIALIZABLE it would fail as soon as the other one commits."""
+    url = f"{harness.url}?options=-c%20default_transaction_isolation%3Dserializable"
+    with connect(harness.url, autocommit=False) as other, ThreadPoolExecutor() as pool:
+        assert Queue(other).push("mail", "k", 0).outcome == "created"
+        outcome = pool.submit(push, url)
+        with connect(harness.url) as looking:
+            waits = "select from pg_locks l where not l.granted and l.pid in ("
+            waits += "select a.pid from pg_stat_activity a where a.datname = current_database())"
+            until(lambda: outcome.done() or looking.execute(waits).fetchall() != [])
+        other.commit()
+        assert outcome.result() == "ignored"
