@@ -121,7 +121,7 @@ _HAS: Final = re.compile(r"\b(\w+) \? '(\w+)'")
 _GET: Final = re.compile(r"\b(\w+) -> '(\w+)'")
 _ALIVE: Final = re.compile(r"\b_queue_is_alive\((\w+), ([\w.]+)\)")
 _LIVES: Final = (
-    r"if(\1.session_lock is null, \1.heartbeat_at + \1.timeout_seconds * 1000000 > \2,"
+    r"if(\1.session_lock is null, abs(\2 - \1.heartbeat_at) < \1.timeout_seconds * 1000000,"
     r" is_used_lock(\1.session_lock) <=> \1.session_id)"
 )
 _RECEIPT: Final = re.compile(r"\b_queue_is_receipt\(([\w.]+)\)")

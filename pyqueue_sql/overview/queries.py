@@ -167,7 +167,7 @@ cross join (select %s as now) n
     totals=TOTALS,
     workers="""
 select w.worker, w.kinds, w.started_at, w.heartbeat_at, w.timeout_seconds, w.upkeep,
-    if(w.session_lock is null, w.heartbeat_at + w.timeout_seconds * 1000000 > n.now,
+    if(w.session_lock is null, abs(n.now - w.heartbeat_at) < w.timeout_seconds * 1000000,
         coalesce(is_used_lock(w.session_lock), 0) = w.session_id)
 from queue_worker w cross join (select %s as now) n order by w.worker limit %s
 """,

@@ -469,3 +469,24 @@ def test_what_a_worker_cannot_say_is_refused(
 def test_a_worker_has_a_name(queue: Session, worker: str) -> None:
     with pytest.raises(InvalidParameter, match="worker"):
         queue.heartbeat(worker)
+
+
+def test_a_heartbeat_of_before_the_clock_was_set_back_counts_from_then_on(
+    queue: Session, clock: Clock
+) -> None:
+    """Who is dead would else be alive for as long, and stand in the way of who does the upkeep."""
+    for name in ("a", "b"):
+        queue.heartbeat(name, timeout_seconds=7200, kinds=["job"])
+    clock.advance(3600)
+    for name in ("a", "b"):
+        queue.heartbeat(name, timeout_seconds=10)
+    hold(queue, "a", "x")
+    clock.advance(-3600)
+    assert queue.heartbeat("c", timeout_seconds=10).reaps
+    assert queue.reap() == [], "nobody is presumed dead"
+    clock.advance(9)
+    assert queue.heartbeat("c").reaps is False, "the others are there again"
+    assert queue.reap() == []
+    clock.advance(1)
+    assert queue.reap() == [Reaped("a", 1), Reaped("b", 0)]
+    assert keys(queue.reserve("job")) == ["x"]

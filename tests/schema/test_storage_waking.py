@@ -109,3 +109,14 @@ def test_a_note_of_what_is_done_is_no_reason_to_look(session: Session, clock: Cl
     session.push("later", delay_seconds=100)
     clock.advance(60)
     assert look(session) == (False, 40)
+
+
+def test_a_wait_ends_where_the_real_clock_was_set_back(session: Session, clock: Clock) -> None:
+    """By an hour, once the wait has begun; it would last so much longer."""
+    session.conn.execute("create sequence ticked")
+    session.conn.execute(
+        "create or replace function _queue_ticks() returns bigint language sql return"
+        " case when nextval('ticked') = 1 then 7200000000 else 3600000000 end"
+    )
+    session.conn.execute("set statement_timeout = '10s'")
+    assert session.conn.execute("select queue_wait(to_jsonb(%s::text), 2)", [session.kind]).fetchall() == []

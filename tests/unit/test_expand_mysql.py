@@ -159,7 +159,7 @@ def test_whether_a_text_is_a_receipt_is_an_expression() -> None:
 
 def test_whether_a_worker_is_alive_is_an_expression() -> None:
     assert expand("where not _queue_is_alive(o, n.now) or") == (
-        "where not if(o.session_lock is null, o.heartbeat_at + o.timeout_seconds * 1000000 > n.now,"
+        "where not if(o.session_lock is null, abs(n.now - o.heartbeat_at) < o.timeout_seconds * 1000000,"
         " is_used_lock(o.session_lock) <=> o.session_id) or"
     )
 

@@ -4,8 +4,8 @@ create procedure _queue_reap(in in_now bigint, in in_max int, in in_spared varch
     out out_reaped longtext)
     comment 'queue_reap without its transaction. Nobody is presumed dead because the server was away: whose last
 heartbeat is of another run of it, another node''s included, and who would be dead by that, or was alive by a session
-there, is judged by its heartbeat from now on, with all of its timeout; once, until it beats again. Who loses a session
-has reconnect_seconds for that.
+there, is judged by its heartbeat from now on, with all of its timeout; once, until it beats again. So is one whose
+heartbeat is of the future, since the clock was set back. Who loses a session has reconnect_seconds for that.
 in_now: the time of the call. in_max: how many messages at the most. in_spared: a worker that is there; NULL: nobody
 knows of one. out_reaped: a JSON array of arrays: the worker, and how many of its messages were freed.
 Locks: the rows of the workers, which others may be reaping: those are passed over; the messages.'
@@ -20,19 +20,22 @@ begin
     declare continue handler for not found begin end;
     set out_reaped = '[]';
     call _queue_server_run(v_run);
-    -- who was there before the server was away has its timeout to come back; who lost a session, reconnect_seconds
+    -- who was there before the server was away, or its clock was set back, has its timeout to come back; who lost a
+    -- session, reconnect_seconds
     select json_arrayagg(o.worker) into v_away
     from (
         select w.worker from queue_worker w
         where w.server_run not in (0, v_run)
             and (w.session_lock is not null or w.heartbeat_at + w.timeout_seconds * 1000000 <= in_now)
+            or w.session_lock is null and w.heartbeat_at > in_now
             or if(w.reconnect_seconds > 0 and w.session_lock is not null, not _queue_is_alive(w, in_now), false)
         for update skip locked) o;
     if v_away is not null then
         update unnest(v_away) j (worker varchar(200) collate exact)
             straight_join queue_worker w force index (primary) on w.worker = j.worker
         set w.heartbeat_at = in_now
-            - if(w.server_run in (0, v_run), greatest(w.timeout_seconds - w.reconnect_seconds, 0) * 1000000, 0),
+            - if(w.session_lock is not null and w.server_run in (0, v_run),
+                greatest(w.timeout_seconds - w.reconnect_seconds, 0) * 1000000, 0),
             w.server_run = 0, w.session_lock = null, w.session_id = null;
     end if;
     workers: loop

@@ -23,7 +23,7 @@ begin
             end if;
         end loop;
         v_left := v_until - _queue_ticks();
-        exit when v_left <= 0;
+        exit when v_left not between 1 and 5000000; -- over that the clock was set back
         perform pg_sleep(least(v_pause, v_left / 1000000.0));
         v_pause := least(v_pause * 1.5, 0.1);
     end loop;
@@ -40,4 +40,5 @@ queue_listen. Under REPEATABLE READ and SERIALIZABLE the call sees what was ther
 more.
 Errors: PQ001 for kinds and timeout_seconds.
 Locks: no row.
-Where the idea comes from: the long poll of SQS.$$;
+Where the idea comes from: the long poll of SQS.
+differs: where the clock of the server is set back while the call sleeps, PostgreSQL lets it sleep as much longer.$$;

@@ -7,13 +7,15 @@ declare
     v_worker record;
     v_done boolean;
 begin
-    -- who was there before the server was away has its timeout to come back; who lost a session, reconnect_seconds
+    -- who was there before the server was away, or its clock was set back, has its timeout to come back; who lost a
+    -- session, reconnect_seconds
     update queue_worker w set server_run = 0, session_lock = null, session_id = null,
-        heartbeat_at = in_now - case when w.server_run in (0, v_run)
+        heartbeat_at = in_now - case when w.session_lock is not null and w.server_run in (0, v_run)
             then greatest(w.timeout_seconds - w.reconnect_seconds, 0) * 1000000 else 0 end
     where w.worker = any (array(
         select o.worker from queue_worker o
-        where o.server_run not in (0, v_run) or o.reconnect_seconds > 0 and o.session_lock is not null
+        where o.server_run not in (0, v_run) or o.session_lock is null and o.heartbeat_at > in_now
+            or o.reconnect_seconds > 0 and o.session_lock is not null
             and not _queue_is_alive(o, in_now)
         for update skip locked));
     for v_worker in
@@ -38,6 +40,7 @@ end $$;
 comment on function _queue_reap(bigint) is
 $$Frees what dead workers held, and forgets them. Nobody is presumed dead because the server was away: whose last
 heartbeat is of another run of it, another node's included, is judged by its heartbeat from now on, with all of its
-timeout; once, until it beats again. Who loses a session has reconnect_seconds for that.
+timeout; once, until it beats again. So is one whose heartbeat is of the future, since the clock was set back. Who loses
+a session has reconnect_seconds for that.
 in_now: the time of the call.
 Result and locks: those of queue_reap.$$;
