@@ -81,8 +81,9 @@ class Queue(Generic[C]):
     application's own transaction, together with what else the application did there, or not at all. That
     holds for a connection of psycopg or PyMySQL, for a connection and a session of SQLAlchemy, with their
     savepoints, and in Django's `atomic`. With `autocommit`, and over an engine, each call is a transaction
-    of its own; over psycopg in the `isolation_level` of the connection, where that has one. Where no `schema` is given the search path of the connection has to lead to the schema that
-    holds the queue; on MariaDB and MySQL its database has to be the one.
+    of its own; over psycopg in the `isolation_level` of the connection, where that has one. Where no
+    `schema` is given the search path of the connection has to lead to the schema that holds the queue; on
+    MariaDB and MySQL its database has to be the one.
 
     On MariaDB and MySQL the server may end a call as the victim of a deadlock (1213), or as a lock didn't
     come in time (1205). A call that is a transaction of its own is then made again, up to five times. In a

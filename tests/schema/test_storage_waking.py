@@ -111,7 +111,7 @@ def test_a_note_of_what_is_done_is_no_reason_to_look(session: Session, clock: Cl
     assert look(session) == (False, 40)
 
 
-def test_a_wait_ends_where_the_real_clock_was_set_back(session: Session, clock: Clock) -> None:
+def test_a_wait_ends_where_the_real_clock_was_set_back(session: Session) -> None:
     """By an hour, once the wait has begun; it would last so much longer."""
     session.conn.execute("create sequence ticked")
     session.conn.execute(

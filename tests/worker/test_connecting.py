@@ -268,9 +268,8 @@ def test_what_waits_for_another_goes_on_though_the_default_is_stricter(
     with connect(harness.url, autocommit=False) as other, ThreadPoolExecutor() as pool:
         assert Queue(other).push("mail", "k", 0).outcome == "created"
         outcome = pool.submit(push, url)
-        with connect(harness.url) as looking:
-            waits = "select from pg_locks l where not l.granted and l.pid in ("
-            waits += "select a.pid from pg_stat_activity a where a.datname = current_database())"
+        with psycopg.connect(harness.url, autocommit=True) as looking:
+            waits = "select from pg_stat_activity where wait_event_type = 'Lock'"
             until(lambda: outcome.done() or looking.execute(waits).fetchall() != [])
         other.commit()
         assert outcome.result() == "ignored"
