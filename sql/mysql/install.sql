@@ -190,6 +190,7 @@ source groups/_queue_group_check.sql
 source groups/_queue_group_note.sql
 source groups/_queue_groups_due.sql
 source groups/_queue_members_end.sql
+source groups/_queue_members_settle.sql
 source groups/_queue_enrol.sql
 source groups/_queue_prune_groups.sql
 source groups/queue_group.sql

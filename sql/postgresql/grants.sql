@@ -114,6 +114,7 @@ revoke all on function
     _queue_matcher(text),
     _queue_mend_sequences(),
     _queue_members_end(bigint[], text, jsonb, bigint),
+    _queue_members_settle(bigint),
     _queue_message(jsonb, bigint, jsonb, bigint),
     _queue_misfit(jsonb, jsonb),
     _queue_move(bigint[], bytea[], text[], jsonb[], bigint),

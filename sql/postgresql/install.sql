@@ -186,6 +186,7 @@ set client_encoding = 'UTF8';
 \ir groups/_queue_group_note.sql
 \ir groups/_queue_groups_due.sql
 \ir groups/_queue_members_end.sql
+\ir groups/_queue_members_settle.sql
 \ir groups/_queue_enrol.sql
 \ir groups/_queue_prune_groups.sql
 \ir groups/queue_group.sql

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 import pytest
 
 from pyqueue_sql import Refused
-from tests.concurrency.waiting import PATIENCE_S, waiting
+from tests.concurrency.waiting import PATIENCE_S, begun, waiting
 from tests.conformance import test_batches as batches
 from tests.conformance.steps import keys, outcomes, receipts
 
@@ -16,6 +16,8 @@ if TYPE_CHECKING:
 
     from tests.conformance.fixtures import Clock, Connect
     from tests.conformance.harness import Harness, Session
+
+    Way = Callable[[Session, Clock], Callable[[Session], Any]]
 
 
 STRIPES = 32
@@ -162,6 +164,115 @@ def test_acks_that_wait_for_a_stripe_of_a_group_have_not_locked_the_next(
         assert queue.ack(held[high]).outcome == "acked"
         first.commit()
         assert outcomes(acked.result(PATIENCE_S)) == ["acked"] * 2
+
+
+def nacked(queue: Session, clock: Clock) -> Callable[[Session], Any]:
+    """Hold what a nack of many makes dead letters."""
+    held = receipts(queue.reserve("check", None, 2))
+    return lambda session: session.nack_many(held, final=True)
+
+
+def expired(queue: Session, clock: Clock) -> Callable[[Session], Any]:
+    """Let the last deliveries expire, which a reserve finds."""
+    queue.reserve("check", None, 2)
+    clock.advance(301)
+    return lambda session: session.reserve("check")
+
+
+def expired_with_permits(queue: Session, clock: Clock) -> Callable[[Session], Any]:
+    """Let them expire in two looks of a reserve: it looks again for what names semaphores."""
+    queue.reserve("check", None, 2)
+    clock.advance(301)
+    queue.push("check", "with a permit", 0, semaphores=["s"])
+    return lambda session: session.reserve("check")
+
+
+def of_dead_workers(queue: Session, clock: Clock) -> Callable[[Session], Any]:
+    """Hold one each for two workers, who are silent for too long."""
+    for name in ("first", "second"):
+        queue.heartbeat(name, timeout_seconds=10)
+        queue.reserve("check", name, timeout_seconds=60)
+    clock.advance(11)
+    return lambda session: session.reap()
+
+
+def of_a_batch(queue: Session, clock: Clock) -> Callable[[Session], Any]:
+    """Read both in a batch of which one fails."""
+    text = queue.answer("queue_stream_reserve", "reader", "1", "0", "check", "2", None)
+    fails = [{"receipt": one["receipt"], "final": True} for one in text if one["p_key"] == "a"]
+    return lambda session: batches.commit(session, 1, failed=fails)
+
+
+def moved_onto_others(queue: Session, clock: Clock) -> Callable[[Session], Any]:
+    """Hold both while their keys are taken where they go."""
+    for key in "ab":
+        queue.push("store", key, 0)
+    held = receipts(queue.reserve("check", None, 2))
+    return lambda session: session.move_many([{"receipt": one, "to_kind": "store"} for one in held])
+
+
+def test_who_goes_on_to_the_next_buries_nothing_once_it_has_a_group(
+    queue: Session, connect: Connect, harness: Harness, clock: Clock
+) -> None:
+    queue.push("check", "dies", 0, max_attempts=1)
+    queue.reserve("check")
+    clock.advance(301)
+    queue.group("a", "next", members=1)
+    queue.push("other", "a", 0, group="a")
+    done = receipts(queue.reserve("other"))
+    queue.push("check", "b", 0)
+    first = connect(autocommit=False)
+    first.push("check.dead", "dies", 0)
+    assert keys(queue.next(done, "check")) == ["b"]
+    first.rollback()
+    assert queue.reserve("check") == []
+    assert keys(queue.pop("check.dead", 2)) == ["dies"]
+
+
+@pytest.mark.parametrize(
+    "way", [nacked, expired, expired_with_permits, of_dead_workers, of_a_batch, moved_onto_others]
+)
+def test_what_a_call_ends_waits_for_a_stripe_before_it_has_locked_a_group(
+    queue: Session, connect: Connect, harness: Harness, clock: Clock, way: Way
+) -> None:
+    queue.semaphore("s", 1)
+    for name in "ab":
+        queue.group(name, "next", members=1, on_dead="report")
+        queue.push("check", name, 0, group=name, max_attempts=1)
+    call = way(queue, clock)
+    first = connect(autocommit=False)
+    first.execute("select stripe from queue_group_stripe where group_name = 'b' for update")
+    with waiting(harness, connect(), call) as ended:
+        assert queue.group("a", keep_seconds=60).state == "open"
+        first.commit()
+        ended.result(PATIENCE_S)
+    assert sorted(keys(queue.pop("next", 3))) == ["a", "b"]
+
+
+def test_who_buries_members_of_groups_locks_these_as_who_acks_others_does(
+    queue: Session, connect: Connect, harness: Harness
+) -> None:
+    for name in "ab":
+        queue.group(name, "next", on_dead="report")
+        batch = [{"key": f"{name}{n:02}", "payload": 0} for n in range(STRIPES + 1)]
+        queue.push_many("check", batch, group=name)
+    held = {one.key: str(one.receipt) for one in queue.reserve("check", None, 2 * len(batch))}
+    other, first, second = (connect(autocommit=False) for _ in range(3))
+
+    def bury(session: Session) -> None:
+        session.nack_many([held["a00"], held["b00"]], final=True)
+        session.commit()
+
+    def ack(session: Session) -> None:
+        session.ack_many([held["a01"], held["b32"]])
+        session.commit()
+
+    other.push("check.dead", "b00", 0)
+    with waiting(harness, first, bury) as buried, begun(second, ack) as acked:
+        other.rollback()
+        buried.result(PATIENCE_S)
+        acked.result(PATIENCE_S)
+    assert [group.done for group in queue.groups()] == [2, 2]
 
 
 def failing(queue: Session, connect: Connect) -> tuple[Session, list[str]]:

@@ -40,5 +40,6 @@ begin
     if @pyqueue_slots is not null and json_valid(convert(@pyqueue_slots using utf8mb4)) is not true then
         set @pyqueue_slots = '{}';
     end if;
-    set @pyqueue_permit_names = null, @pyqueue_permit_entries = null, @pyqueue_permit_held = null;
+    set @pyqueue_members = null, @pyqueue_permit_names = null, @pyqueue_permit_entries = null,
+        @pyqueue_permit_held = null;
 end;

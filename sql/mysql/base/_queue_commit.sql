@@ -1,9 +1,12 @@
--- calls: _queue_permits_end
+-- calls: _queue_members_settle, _queue_permits_end
 create procedure _queue_commit(in in_own boolean)
     comment 'Ends a call that went well: commits its own transaction and leaves the caller''s alone.
-in_own: see _queue_begin. What it noted of messages with semaphores is seen to first.
+in_own: see _queue_begin. What it noted of members of groups and of messages with semaphores is seen to first.
 differs: only here, see _queue_begin.'
 begin
+    if @pyqueue_members is not null then
+        call _queue_members_settle();
+    end if;
     if @pyqueue_permit_names is not null then
         call _queue_permits_end();
     end if;

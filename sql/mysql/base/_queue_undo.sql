@@ -11,6 +11,6 @@ begin
     elseif not in_own then
         rollback to savepoint pyqueue_begin;
     end if;
-    set @pyqueue_own = null, @pyqueue_permit_names = null, @pyqueue_permit_entries = null, @pyqueue_permit_held = null,
-        @pyqueue_cursors = '{}', @pyqueue_slots = '{}'; -- they may be why it failed
+    set @pyqueue_own = null, @pyqueue_members = null, @pyqueue_permit_names = null, @pyqueue_permit_entries = null,
+        @pyqueue_permit_held = null, @pyqueue_cursors = '{}', @pyqueue_slots = '{}'; -- they may be why it failed
 end;

@@ -38,6 +38,7 @@ begin
             if(in_popped, null, k.max_reserved), k.rate_per_second, k.roles is not null
     into v_timeout, v_most, v_paused, v_shape, out_keeps, v_expires, v_guarded, v_limit, v_rate, v_restricted
         from queue_kind k where k.p_kind = in_kind;
+    set v_guarded = v_guarded or @pyqueue_permit_held is not null; -- by queue_next: nothing is ended any more
     if v_most is null then
         call _queue_defaults(v_timeout, v_most, v_none, v_none, v_none, v_none);
     end if;

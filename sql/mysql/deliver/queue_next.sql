@@ -1,5 +1,5 @@
--- calls: _queue_ack, _queue_ack_many, _queue_answer, _queue_check_options, _queue_fail, _queue_permits_end,
---     _queue_reserve, _queue_text
+-- calls: _queue_ack, _queue_ack_many, _queue_answer, _queue_check_options, _queue_fail, _queue_members_settle,
+--     _queue_permits_end, _queue_reserve, _queue_text
 -- changes: queue_count
 create procedure queue_next(in in_receipts longtext, in in_kind text collate exact, in in_worker text collate exact,
     in in_max_messages int, in in_options longtext)
@@ -20,8 +20,8 @@ same. A receipt that is lost, see queue_ack_many, changes nothing and is counted
 Errors: PQ007 for a kind that is for others. PQ006 with the receipts that are lost, see option lost; PQ005 for receipts,
 PQ001 for kind, worker and max_messages, PQ002 for options, PQ003 for JSON that not every server can hold, PQ004 where
 the next kind of a route is drained. After each of them nothing is acked, and nothing taken.
-Locks: those of queue_ack_many, then those of queue_reserve. Where the first are semaphores, messages whose semaphores
-others have locked are left to the next call.'
+Locks: those of queue_ack_many, then those of queue_reserve. Where the first are groups or semaphores, messages whose
+semaphores others have locked are left to the next call, and so are those that it would make dead letters.'
 begin
     declare v_entries longtext;
     declare v_entry bigint;
@@ -31,6 +31,7 @@ begin
         declare v_outcomes longtext character set ascii;
         declare v_outcome varchar(10);
         declare v_number int default 0;
+        declare v_locked boolean;
         set v_entry = null, v_entries = null, v_seed = null;
         if in_options is not null then
             call _queue_check_options(in_options, 'timeout_seconds,where,lost', 'options');
@@ -58,8 +59,14 @@ begin
                 where substr(v_outcomes, r.place, 1) = 'l' order by r.place limit 5) l; -- an error has no room for more
             call _queue_fail('PQ006', 'receipts', v_names, 'lost, so nothing was done');
         end if;
+        set v_locked = coalesce(@pyqueue_members, @pyqueue_permit_names) is not null;
+        if @pyqueue_members is not null then
+            call _queue_members_settle();
+        end if;
         if @pyqueue_permit_names is not null then
             call _queue_permits_end();
+        end if;
+        if v_locked then
             set @pyqueue_permit_held = true; -- to wait for others now could be a deadlock
         end if;
         call _queue_reserve(in_kind, in_worker, in_max_messages, v_options, v_entry, v_entries, v_seed);

@@ -1,4 +1,4 @@
--- calls: _queue_reserve
+-- calls: _queue_members_settle, _queue_reserve
 create function queue_reserve(in_kind text collate exact) returns json
     not deterministic modifies sql data
     comment 'The short form of the procedure queue_reserve, for clients that only know SELECT: one message, for the
@@ -16,6 +16,9 @@ begin
     declare v_message json;
     declare continue handler for not found begin end;
     call _queue_reserve(in_kind, null, 1, null, v_entry, v_entries, v_seed);
+    if @pyqueue_members is not null then
+        call _queue_members_settle();
+    end if;
     select json_object('p_kind', q.p_kind collate utf8mb4_bin, 'p_key', q.p_key, 'payload',
         json_extract(q.payload, '$'), 'payload_bytes', replace(to_base64(q.payload_bytes), char(10 using utf8mb4), ''),
         'headers', json_extract(q.headers, '$'), 'priority', q.priority, 'scheduled_at', q.scheduled_at,

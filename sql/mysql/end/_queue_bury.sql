@@ -5,8 +5,9 @@ create procedure _queue_bury(in in_entry bigint, in in_error longtext, in in_now
 suffix; kind, key, priority and order key are remembered for queue_redrive; those of a dead letter that dies again are
 still those of its origin.
 in_entry: the message, locked already. in_error: why it died. in_now: the time of the call.
-Locks: as _queue_end; waits for a transaction that is putting the same dead letter. Then as _queue_members_end, where
-its group doesn''t wait for it.
+Where its group doesn''t wait for it, its member is done: at the end of the call its caller has _queue_members_settle
+see to that.
+Locks: as _queue_end; waits for a transaction that is putting the same dead letter.
 differs: one message, because a procedure has no arrays; whoever ends many goes by their keys.'
 begin
     declare v_kind, v_to_kind, v_source_kind varchar(100) collate exact;

@@ -8,7 +8,7 @@ with options of its own, as in queue_move_many; NULL: they are acked, or go wher
 in_options: those for all, checked: of queue_move, or of queue_ack where they are acked. in_now: the time of the call.
 Result: the outcomes, in their order: acked, moved, duplicate, lost.
 Errors: those of queue_move.
-Locks: as _queue_lock_moves; then as _queue_end and the keys of the targets; then as _queue_members_end; their
+Locks: as _queue_lock_moves; then as _queue_end and the keys of the targets; then as _queue_members_settle; their
 semaphores at the end of the call, see _queue_permits_note.
 differs: the result is out_outcomes, a letter each. On PostgreSQL it makes all again after a deadlock, which here the
 call does.'

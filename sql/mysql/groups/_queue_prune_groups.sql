@@ -1,4 +1,4 @@
--- calls: _queue_group_check, _queue_members_end
+-- calls: _queue_group_check, _queue_members_end, _queue_members_settle
 -- changes: queue_group, queue_group_member, queue_group_stripe
 create procedure _queue_prune_groups(in in_now bigint, in in_max bigint, out out_pruned bigint)
     comment 'Forgets groups that have finished and are past their keep_seconds. Of the others it ends members whose
@@ -6,7 +6,7 @@ message has gone without an ack, and finishes those where nobody saw that all is
 looked at for longest.
 in_now: the time of the call. in_max: how many rows to look at, of each sort.
 Result: how many were forgotten.
-Locks: the groups that are forgotten; what others have locked is left. Then as _queue_members_end.
+Locks: the groups that are forgotten; what others have locked is left. Then as _queue_members_settle.
 differs: the result is out_pruned.'
 begin
     declare v_name, v_locked varchar(100) collate exact;
@@ -71,6 +71,9 @@ begin
     -- of all groups at once, before one is locked: a stripe that is waited for may be of who wants that next
     if v_gone <> '[]' then
         call _queue_members_end(v_gone, 'gone', null, in_now);
+    end if;
+    if @pyqueue_members is not null then
+        call _queue_members_settle();
     end if;
     for each v_looked_at into v_name, v_last do
         select count(*) into v_open from (

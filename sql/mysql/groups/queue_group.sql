@@ -1,6 +1,6 @@
 -- calls: _queue_boolean, _queue_check_name, _queue_check_options, _queue_check_payload, _queue_check_roles,
 --     _queue_fail, _queue_group_check, _queue_group_note, _queue_integer, _queue_lock, _queue_members_end,
---     _queue_number, _queue_text, queue_now
+--     _queue_members_settle, _queue_number, _queue_text, queue_now
 -- changes: queue_group, queue_group_stripe
 create procedure queue_group(in in_group text collate exact, in in_then_kind text collate exact,
     in in_then_payload longtext, in in_options longtext)
@@ -122,6 +122,7 @@ begin
                 where m.group_name = in_group and m.done_at is null and q.source_kind is not null;
                 if v_dead is not null then
                     call _queue_members_end(v_dead, 'dead', null, v_now);
+                    call _queue_members_settle();
                 end if;
             end if;
             call _queue_group_note(in_group);

@@ -1,4 +1,4 @@
--- calls: _queue_permits_lacking, _queue_permits_lock, _queue_permits_settle
+-- calls: _queue_members_settle, _queue_permits_lacking, _queue_permits_lock, _queue_permits_settle
 -- changes: delayed_queue, queue_semaphore_permit, queue_semaphore_wait
 create procedure _queue_permits_take(in in_entries longtext, in in_kind varchar(100) collate exact, in in_until bigint,
     in in_first boolean, in in_now bigint, out out_entries longtext, out out_number int, out out_expired int,
@@ -46,6 +46,9 @@ permits: begin
         set v_all = json_merge_preserve(v_all, coalesce(v_names, '[]'));
     end each;
     if json_length(v_all) > 0 then
+        if @pyqueue_members is not null then -- of what was ended; from now on nothing is
+            call _queue_members_settle();
+        end if;
         call _queue_permits_lock(v_all, in_first, v_locked);
         delete h from unnest(in_entries) j (entry bigint)
             straight_join unnest(v_locked) n (name varchar(100) collate exact)

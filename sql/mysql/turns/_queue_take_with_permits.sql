@@ -1,5 +1,5 @@
--- calls: _queue_end_undeliverable, _queue_misfit, _queue_permits_look, _queue_permits_take, _queue_take,
---     _queue_take_where
+-- calls: _queue_end_undeliverable, _queue_members_settle, _queue_misfit, _queue_permits_look, _queue_permits_take,
+--     _queue_take, _queue_take_where
 create procedure _queue_take_with_permits(in in_kind text collate exact, in in_max int, in in_most int,
     in in_shape longtext, in in_until bigint, in in_now bigint, in in_where longtext, out out_entries longtext,
     out out_number int, out out_expired int)
@@ -72,6 +72,9 @@ begin
                 v_passed = json_merge_preserve(v_passed, v_left_out);
         elseif v_entries is null then
             if not v_looked then
+                if @pyqueue_members is not null then
+                    call _queue_members_settle();
+                end if;
                 call _queue_permits_look(in_kind, v_left, in_now, v_woken);
             end if;
             set v_more = v_woken > 0 and not v_looked, v_looked = true;

@@ -1,4 +1,4 @@
--- calls: _queue_groups_due, _queue_permits_sweep, _queue_reap, queue_now
+-- calls: _queue_groups_due, _queue_members_settle, _queue_permits_sweep, _queue_reap, queue_now
 create procedure queue_reap()
     comment 'Frees at once what dead workers hold. A registered worker is dead if its session has ended, or if its
 heartbeat is too old. One reserve or pop in twenty does the same by the way, once its session has been there for as long
@@ -23,6 +23,9 @@ begin
         call queue_now(v_now);
         call _queue_groups_due(v_now, v_looked);
         call _queue_reap(v_now, 1000, null, v_reaped);
+        if @pyqueue_members is not null then
+            call _queue_members_settle();
+        end if;
         call _queue_permits_sweep(v_now);
     end atomic;
     select r.worker, r.freed

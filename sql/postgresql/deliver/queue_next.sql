@@ -62,5 +62,5 @@ same. A receipt that is lost, see queue_ack_many, changes nothing and is counted
 Errors: PQ007 for a kind that is for others. PQ006 with the receipts that are lost, see option lost; PQ005 for receipts,
 PQ001 for kind, worker and max_messages, PQ002 for options, PQ003 for JSON that not every server can hold, PQ004 where
 the next kind of a route is drained. After each of them nothing is acked, and nothing taken.
-Locks: those of queue_ack_many, then those of queue_reserve. Where the first are semaphores, messages whose semaphores
-others have locked are left to the next call.$$;
+Locks: those of queue_ack_many, then those of queue_reserve. Where the first are groups or semaphores, messages whose
+semaphores others have locked are left to the next call, and so are those that it would make dead letters.$$;

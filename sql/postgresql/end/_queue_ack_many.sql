@@ -1,4 +1,5 @@
--- calls: _queue_end, _queue_lock_lines, _queue_members_end, _queue_move_many, _queue_permits_settle
+-- calls: _queue_end, _queue_lock_lines, _queue_members_end, _queue_members_settle, _queue_move_many,
+--     _queue_permits_settle
 create or replace function _queue_ack_many(in_entries bigint[], in_secrets bytea[], in_options jsonb, in_now bigint)
     returns text[] language plpgsql as $$
 declare
@@ -30,6 +31,7 @@ begin
         v_outcomes[v_place] := 'acked';
     end loop;
     perform _queue_members_end(v_members, 'acked', null::jsonb, in_now) where v_members <> '{}';
+    perform _queue_members_settle(in_now);
     perform _queue_permits_settle(v_done.guarded, null::text[], true, in_now)
         where v_done.guarded is not null or v_members <> '{}';
     return v_outcomes;
@@ -40,5 +42,5 @@ $$The long way of queue_ack and queue_ack_many: with options, on a route, in a g
 in_entries, in_secrets: the receipts, taken apart, each once. in_options: those of queue_ack, checked. in_now: the time
 of the call.
 Result: the outcomes, in the order of the receipts: acked, moved, duplicate, lost.
-Locks: where one moves on, as _queue_move_many; else as _queue_end, then as _queue_members_end, then semaphores.
+Locks: where one moves on, as _queue_move_many; else as _queue_end, then as _queue_members_settle, then semaphores.
 differs: on MariaDB and MySQL it is queue_ack_many without its transaction.$$;

@@ -51,5 +51,6 @@ $$Moves a message to the dead-letter kind of its kind, with its errors. A key th
 key, priority and order key are remembered for queue_redrive; those of a dead letter that dies again are still those of
 its origin.
 in_entry: the message, locked already. in_error: why it died. in_now: the time of the call.
-Locks: the next in its line; waits for a transaction that is putting the same dead letter. Then as _queue_members_end,
-where its group doesn't wait for it.$$;
+Where its group doesn't wait for it, its member is done: at the end of the call its caller has _queue_members_settle
+see to that.
+Locks: the next in its line; waits for a transaction that is putting the same dead letter.$$;

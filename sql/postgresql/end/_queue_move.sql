@@ -1,5 +1,5 @@
 -- calls: _queue_check_fit, _queue_check_headers, _queue_end, _queue_fail, _queue_join_line, _queue_lock_moves,
---     _queue_members_end, _queue_permits_settle, _queue_put
+--     _queue_members_end, _queue_members_settle, _queue_permits_settle, _queue_put
 -- changes: queue_history
 create or replace function _queue_move(in_entries bigint[], in_secrets bytea[], in_to_kinds text[],
     in_options jsonb[], in_now bigint)
@@ -76,6 +76,7 @@ begin
     end loop;
     perform _queue_join_line(v_created, v_orders) where v_created is not null;
     perform _queue_members_end(v_members, 'acked', in_options[1] -> 'result', in_now) where v_members is not null;
+    perform _queue_members_settle(in_now);
     perform _queue_permits_settle(v_settle, v_names, true, in_now)
         where v_names is not null or v_members is not null or 'duplicate' = any (v_outcomes);
     return v_outcomes;
@@ -87,5 +88,5 @@ in_entries, in_secrets, in_to_kinds, in_options, in_now: as there.
 Result: as there.
 Errors: those of queue_move; PQ00A where it has to be made again.
 Locks: as _queue_lock_moves; then as _queue_end and the keys of the targets; then the lines of order keys as
-_queue_join_line, once all keys are in; then as _queue_members_end and _queue_permits_settle.
+_queue_join_line, once all keys are in; then as _queue_members_settle and _queue_permits_settle.
 differs: on MariaDB and MySQL one message, which is moved.$$;

@@ -1,4 +1,4 @@
--- calls: _queue_check_nack, _queue_nack, _queue_permits_settle, _queue_receipt, queue_now
+-- calls: _queue_check_nack, _queue_members_settle, _queue_nack, _queue_permits_settle, _queue_receipt, queue_now
 create or replace function queue_nack(in_receipt text, in_options jsonb default null, out receipt text,
     out outcome text)
     language plpgsql
@@ -15,6 +15,7 @@ begin
     select q.semaphores into v_names from delayed_queue q where q.entry = v_receipt.entry;
     outcome := _queue_nack(v_receipt.entry, v_receipt.secret, in_options, v_now);
     if v_names is not null or outcome = 'dead' then
+        perform _queue_members_settle(v_now);
         perform _queue_permits_settle(array[v_receipt.entry], v_names, true, v_now);
     end if;
 end $$;

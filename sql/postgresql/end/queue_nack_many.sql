@@ -1,4 +1,5 @@
--- calls: _queue_check_nack, _queue_lock_lines, _queue_nack, _queue_permits_settle, _queue_receipts, queue_now
+-- calls: _queue_check_nack, _queue_lock_lines, _queue_members_settle, _queue_nack, _queue_permits_settle,
+--     _queue_receipts, queue_now
 create or replace function queue_nack_many(in_receipts jsonb, in_options jsonb default null)
     returns table (receipt text, outcome text) language plpgsql
     security definer set search_path from current set plan_cache_mode = force_generic_plan
@@ -24,6 +25,7 @@ begin
         v_outcomes[v_one.place] := _queue_nack(v_one.entry, v_one.secret, in_options, v_now);
         v_names := v_names || v_one.semaphores;
     end loop;
+    perform _queue_members_settle(v_now);
     perform _queue_permits_settle(v_receipts.entries, v_names, true, v_now)
         where v_names is not null or 'dead' = any (v_outcomes);
     return query select r.receipt, r.outcome from unnest(v_receipts.receipts, v_outcomes) r (receipt, outcome);

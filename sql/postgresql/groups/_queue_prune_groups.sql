@@ -1,4 +1,4 @@
--- calls: _queue_group_check, _queue_groups_due, _queue_members_end
+-- calls: _queue_group_check, _queue_groups_due, _queue_members_end, _queue_members_settle
 -- changes: queue_group, queue_group_member, queue_group_stripe
 create or replace function _queue_prune_groups(in_now bigint, in_max bigint) returns bigint language plpgsql
     set enable_seqscan = off set enable_hashjoin = off as $$
@@ -51,6 +51,7 @@ begin
     end loop;
     -- of all groups at once, before one is locked: a stripe that is waited for may be of who wants that next
     perform _queue_members_end(v_gone, 'gone', null::jsonb, in_now) where v_gone <> '{}';
+    perform _queue_members_settle(in_now);
     perform _queue_groups_due(in_now);
     for v_group in
         select n.group_name, n.place from unnest(v_names, v_places) n (group_name, place)
@@ -72,4 +73,4 @@ gone without an ack, and finishes those where nobody saw that all is done: those
 longest.
 in_now: the time of the call. in_max: how many rows to look at, of each sort.
 Result: how many were forgotten.
-Locks: the groups that are forgotten; what others have locked is left. Then as _queue_members_end.$$;
+Locks: the groups that are forgotten; what others have locked is left. Then as _queue_members_settle.$$;

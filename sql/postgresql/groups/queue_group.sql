@@ -1,6 +1,6 @@
 -- calls: _queue_boolean, _queue_check_name, _queue_check_options, _queue_check_payload, _queue_check_roles,
---     _queue_fail, _queue_group_check, _queue_group_note, _queue_integer, _queue_members_end, _queue_number,
---     _queue_permits_settle, _queue_text, queue_now
+--     _queue_fail, _queue_group_check, _queue_group_note, _queue_integer, _queue_members_end, _queue_members_settle,
+--     _queue_number, _queue_permits_settle, _queue_text, queue_now
 -- changes: queue_group, queue_group_stripe
 create or replace function queue_group(in_group text, in_then_kind text default null,
     in_then_payload jsonb default null, in_options jsonb default null, out group_name text, out state text,
@@ -73,6 +73,7 @@ begin
                     select q.source_kind from delayed_queue q where q.entry = m.entry offset 0) l
                 where m.group_name = in_group and m.done_at is null and l.source_kind is not null);
             perform _queue_members_end(v_dead, 'dead', null::jsonb, v_now) where v_dead <> '{}';
+            perform _queue_members_settle(v_now);
         end if;
         perform _queue_group_note(in_group);
         perform _queue_group_check(in_group, v_now);

@@ -49,6 +49,6 @@ comment on function _queue_stream_fail(jsonb, text, bigint, bigint) is
 $$Gives back what failed of a batch. A receipt that is held by nobody any more is left out.
 in_failed: a JSON array of {receipt, and options of queue_nack}. in_stream, in_batch: the batch. in_now: the time of the
 call.
-Result: how many. The caller has _queue_permits_settle free their permits at its end.
+Result: how many. At its end the caller has _queue_members_settle and _queue_permits_settle see to the rest.
 Errors: PQ002, PQ005.
 Locks: as _queue_nack.$$;

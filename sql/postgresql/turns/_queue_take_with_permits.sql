@@ -1,4 +1,5 @@
--- calls: _queue_blocked, _queue_permits_look, _queue_permits_take, _queue_setting, _queue_take, _queue_take_where
+-- calls: _queue_blocked, _queue_members_settle, _queue_permits_look, _queue_permits_take, _queue_setting,
+--     _queue_take, _queue_take_where
 create or replace function _queue_take_with_permits(in_kind queue_kind, in_max integer, in_now bigint, in_until bigint,
     in_where jsonb, in_tids tid[], in_slow boolean, out tids tid[], out expired bigint, out slow boolean,
     out ended bigint[], out held boolean) language plpgsql as $$
@@ -21,8 +22,9 @@ begin
     held := coalesce(current_setting(_queue_setting('permits'), true) = 'held', false);
     loop
         if v_found is null or v_found = '{}' then
-            exit when v_looked or not v_guarded
-                or _queue_permits_look(in_kind.p_kind, in_max::bigint - cardinality(tids), in_now) = 0;
+            exit when v_looked or not v_guarded;
+            perform _queue_members_settle(in_now);
+            exit when _queue_permits_look(in_kind.p_kind, in_max::bigint - cardinality(tids), in_now) = 0;
             v_looked := true;
             held := true;
         else
@@ -61,6 +63,7 @@ begin
             v_found := v_found[:in_max - cardinality(tids)];
         end if;
     end loop;
+    perform _queue_members_settle(in_now);
     if not v_guarded then
         ended := null;
     end if;

@@ -1,5 +1,5 @@
--- calls: _queue_fold_counts, _queue_groups_due, _queue_is_alive, _queue_prune_by_the_way, _queue_prune_terms,
---     _queue_reap, _queue_setting
+-- calls: _queue_fold_counts, _queue_groups_due, _queue_is_alive, _queue_members_settle, _queue_prune_by_the_way,
+--     _queue_prune_terms, _queue_reap, _queue_setting
 create or replace function _queue_upkeep(in_kind queue_kind, in_now bigint,
     in_max bigint) returns void language plpgsql as $$
 declare
@@ -14,6 +14,7 @@ begin
         if (select bool_and(v_since + w.timeout_seconds * 1000000 <= in_now)
             from queue_worker w where not _queue_is_alive(w, in_now)) then
             perform _queue_reap(in_now);
+            perform _queue_members_settle(in_now);
         end if;
     else
         perform set_config(v_name, in_now::text, false);

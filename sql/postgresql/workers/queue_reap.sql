@@ -1,4 +1,4 @@
--- calls: _queue_groups_due, _queue_permits_sweep, _queue_reap, queue_now
+-- calls: _queue_groups_due, _queue_members_settle, _queue_permits_sweep, _queue_reap, queue_now
 create or replace function queue_reap() returns table (worker text, freed integer)
     language plpgsql
     security definer set search_path from current set plan_cache_mode = force_generic_plan
@@ -8,6 +8,7 @@ declare
 begin
     perform _queue_groups_due(v_now);
     return query select r.worker, r.freed from _queue_reap(v_now) r;
+    perform _queue_members_settle(v_now);
     perform _queue_permits_sweep(v_now);
 end $$;
 
