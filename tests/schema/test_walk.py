@@ -59,7 +59,7 @@ def test_a_plain_message_stops_at_the_public_routines_alone(conn: psycopg.Connec
     assert shortest(walks) == [{"queue_push"}, {"queue_reserve"}, {"queue_ack"}]
 
 
-@pytest.mark.parametrize(("turn", "most"), [("semaphores", (29, 16, 18)), ("order key", (22, 14, 18))])
+@pytest.mark.parametrize(("turn", "most"), [("semaphores", (29, 16, 19)), ("order key", (22, 14, 19))])
 def test_a_message_with_everything_stops_no_more_often_than_it_did(
     conn: psycopg.Connection[Any], turn: str, most: tuple[int, int, int]
 ) -> None:

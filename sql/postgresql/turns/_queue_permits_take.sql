@@ -1,5 +1,5 @@
 -- calls: _queue_end_undeliverable, _queue_members_settle, _queue_misfit, _queue_permits_lock, _queue_permits_room,
---     _queue_permits_settle
+--     _queue_permits_settle, _queue_setting
 -- changes: delayed_queue, queue_semaphore_permit, queue_semaphore_wait
 create or replace function _queue_permits_take(in_tids tid[], in_kind queue_kind, in_until bigint, in_held boolean,
     in_now bigint, out tids tid[], out ended bigint[], out expired bigint, out held boolean,
@@ -50,7 +50,8 @@ begin
             return;
         end if;
     end if;
-    perform _queue_members_settle(in_now); -- of what was ended; from now on nothing is
+    -- of what was ended; from now on nothing is
+    perform _queue_members_settle(in_now) where current_setting(_queue_setting('members'), true) <> '';
     held := true;
     v_locked := _queue_permits_lock(v_names, not in_held);
     delete from queue_semaphore_permit h where h.name = any (v_locked) and h.entry = any (v_entries);

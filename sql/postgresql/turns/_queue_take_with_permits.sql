@@ -23,7 +23,7 @@ begin
     loop
         if v_found is null or v_found = '{}' then
             exit when v_looked or not v_guarded;
-            perform _queue_members_settle(in_now);
+            perform _queue_members_settle(in_now) where current_setting(_queue_setting('members'), true) <> '';
             exit when _queue_permits_look(in_kind.p_kind, in_max::bigint - cardinality(tids), in_now) = 0;
             v_looked := true;
             held := true;
@@ -63,7 +63,7 @@ begin
             v_found := v_found[:in_max - cardinality(tids)];
         end if;
     end loop;
-    perform _queue_members_settle(in_now);
+    perform _queue_members_settle(in_now) where current_setting(_queue_setting('members'), true) <> '';
     if not v_guarded then
         ended := null;
     end if;
