@@ -339,6 +339,36 @@ def test_a_prune_that_waits_for_a_stripe_of_a_group_has_locked_no_group(
     assert [group.done for group in queue.groups()] == [1, 2]
 
 
+def test_of_two_who_prune_the_second_leaves_a_member_that_has_gone_to_the_first(
+    queue: Session, connect: Connect
+) -> None:
+    queue.group("g", "next", members=1)
+    queue.push("check", None, 0, group="g")
+    queue.pop("check")
+    first = connect(autocommit=False)
+    first.prune()
+    queue.prune()
+    first.commit()
+    assert [group.state for group in queue.groups()] == ["done"]
+
+
+def test_a_prune_that_waits_for_a_stripe_has_forgotten_no_group_yet(
+    queue: Session, connect: Connect, harness: Harness, clock: Clock
+) -> None:
+    failed(queue, connect, clock)
+    queue.group("other", "next")
+    queue.push("goes", None, 0, group="other")
+    queue.pop("goes")
+    first = connect(autocommit=False)
+    first.execute("select stripe from queue_group_stripe where group_name = 'other' for update")
+    with waiting(harness, connect(), lambda session: session.prune()) as pruned:
+        free = "select stripe from queue_group_stripe where group_name = 'g' for update skip locked"
+        assert len(queue.execute(free)) == STRIPES
+        first.commit()
+        pruned.result(PATIENCE_S)
+    assert [group.done for group in queue.groups()] == [1]
+
+
 def test_a_prune_that_can_not_have_a_group_locks_nothing_of_it(
     queue: Session, connect: Connect, clock: Clock
 ) -> None:

@@ -14,25 +14,6 @@ declare
     v_group record;
 begin
     for v_group in
-        select g.group_name from queue_group g where g.forget_at <= in_now
-            order by g.forget_at limit in_max for update skip locked
-    loop
-        continue when ( -- who ends a member late, of a group that has failed, wants the group next
-            select count(*) from queue_group_stripe s where s.group_name = v_group.group_name) > (
-            select count(*) from (
-                select s.stripe from queue_group_stripe s
-                where s.group_name = v_group.group_name for update skip locked) l);
-        delete from queue_group_member m
-        where m.member = any (array(
-            select o.member from queue_group_member o where o.group_name = v_group.group_name limit in_max - v_pruned));
-        get diagnostics v_rows = row_count;
-        v_pruned := v_pruned + v_rows;
-        exit when v_pruned >= in_max;
-        delete from queue_group_stripe s where s.group_name = v_group.group_name;
-        delete from queue_group g where g.group_name = v_group.group_name;
-        v_pruned := v_pruned + 1;
-    end loop;
-    for v_group in
         select g.group_name, g.checked_to from queue_group g where g.finished_at is null
             order by g.checked_at limit in_max
     loop
@@ -50,6 +31,9 @@ begin
         exit when v_left <= 0;
     end loop;
     -- of all groups at once, before one is locked: a stripe that is waited for may be of who wants that next
+    v_gone := array( -- another prune may have found the same
+        select m.member from queue_group_member m
+        where m.member = any (v_gone) order by m.member + 0 for update skip locked);
     perform _queue_members_end(v_gone, 'gone', null::jsonb, in_now) where v_gone <> '{}';
     perform _queue_members_settle(in_now);
     perform _queue_groups_due(in_now);
@@ -64,6 +48,28 @@ begin
             where g.group_name = v_group.group_name;
         end if;
     end loop;
+    -- last, because who waits for one of their stripes may have others
+    for v_group in
+        select g.group_name from queue_group g where g.forget_at <= in_now
+            order by g.forget_at limit in_max for update skip locked
+    loop
+        continue when ( -- who ends a member late, of a group that has failed, wants the group next
+            select count(*) from queue_group_stripe s where s.group_name = v_group.group_name) > (
+            select count(*) from (
+                select s.stripe from queue_group_stripe s
+                where s.group_name = v_group.group_name for update skip locked) l);
+        delete from queue_group_member m
+        where m.member = any (array(
+            select o.member from queue_group_member o where o.group_name = v_group.group_name
+            limit in_max - v_pruned for update skip locked));
+        get diagnostics v_rows = row_count;
+        v_pruned := v_pruned + v_rows;
+        exit when v_pruned >= in_max;
+        continue when exists (select from queue_group_member m where m.group_name = v_group.group_name);
+        delete from queue_group_stripe s where s.group_name = v_group.group_name;
+        delete from queue_group g where g.group_name = v_group.group_name;
+        v_pruned := v_pruned + 1;
+    end loop;
     return v_pruned;
 end $$;
 
@@ -73,4 +79,4 @@ gone without an ack, and finishes those where nobody saw that all is done: those
 longest.
 in_now: the time of the call. in_max: how many rows to look at, of each sort.
 Result: how many were forgotten.
-Locks: the groups that are forgotten; what others have locked is left. Then as _queue_members_settle.$$;
+Locks: as _queue_members_settle. Then the groups that are forgotten; what others have locked is left.$$;
