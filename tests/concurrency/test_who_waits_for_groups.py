@@ -166,7 +166,7 @@ def test_acks_that_wait_for_a_stripe_of_a_group_have_not_locked_the_next(
         assert outcomes(acked.result(PATIENCE_S)) == ["acked"] * 2
 
 
-def nacked(queue: Session, clock: Clock) -> Callable[[Session], Any]:
+def nacked(queue: Session, _: Clock) -> Callable[[Session], Any]:
     """Hold what a nack of many makes dead letters."""
     held = receipts(queue.reserve("check", None, 2))
     return lambda session: session.nack_many(held, final=True)
@@ -196,14 +196,14 @@ def of_dead_workers(queue: Session, clock: Clock) -> Callable[[Session], Any]:
     return lambda session: session.reap()
 
 
-def of_a_batch(queue: Session, clock: Clock) -> Callable[[Session], Any]:
+def of_a_batch(queue: Session, _: Clock) -> Callable[[Session], Any]:
     """Read both in a batch of which one fails."""
     text = queue.answer("queue_stream_reserve", "reader", "1", "0", "check", "2", None)
     fails = [{"receipt": one["receipt"], "final": True} for one in text if one["p_key"] == "a"]
     return lambda session: batches.commit(session, 1, failed=fails)
 
 
-def moved_onto_others(queue: Session, clock: Clock) -> Callable[[Session], Any]:
+def moved_onto_others(queue: Session, _: Clock) -> Callable[[Session], Any]:
     """Hold both while their keys are taken where they go."""
     for key in "ab":
         queue.push("store", key, 0)
@@ -212,7 +212,7 @@ def moved_onto_others(queue: Session, clock: Clock) -> Callable[[Session], Any]:
 
 
 def test_who_goes_on_to_the_next_buries_nothing_once_it_has_a_group(
-    queue: Session, connect: Connect, harness: Harness, clock: Clock
+    queue: Session, connect: Connect, clock: Clock
 ) -> None:
     queue.push("check", "dies", 0, max_attempts=1)
     queue.reserve("check")
