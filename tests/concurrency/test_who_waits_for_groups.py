@@ -256,7 +256,7 @@ def test_who_buries_members_of_groups_locks_these_as_who_acks_others_does(
         queue.group(name, "next", on_dead="report")
         batch = [{"key": f"{name}{n:02}", "payload": 0} for n in range(STRIPES + 1)]
         queue.push_many("check", batch, group=name)
-    held = {one.key: str(one.receipt) for one in queue.reserve("check", None, 2 * len(batch))}
+    held = {one.key: str(one.receipt) for one in queue.reserve("check", None, 2 * (STRIPES + 1))}
     other, first, second = (connect(autocommit=False) for _ in range(3))
 
     def bury(session: Session) -> None:
