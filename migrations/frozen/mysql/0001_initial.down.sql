@@ -186,6 +186,8 @@ drop procedure if exists _queue_prune_groups;
 --;
 drop procedure if exists _queue_enrol;
 --;
+drop procedure if exists _queue_members_settle;
+--;
 drop procedure if exists _queue_members_end;
 --;
 drop procedure if exists _queue_groups_due;

@@ -1,5 +1,5 @@
 -- frozen from sql/mysql by tools.freeze; never edited
--- calls: _queue_ack
+-- calls: _queue_ack, _queue_members_settle
 drop function if exists queue_ack;
 --;
 create function queue_ack(in_receipt text character set utf8mb4) returns json
@@ -11,6 +11,9 @@ differs: PostgreSQL''s routine is such a function itself.'
 begin
     declare v_outcome varchar(10) character set utf8mb4;
     call _queue_ack(in_receipt, null, v_outcome);
+    if @pyqueue_members is not null then
+        call _queue_members_settle();
+    end if;
     return json_object('receipt', in_receipt, 'outcome', v_outcome);
 end;
 --;
@@ -33,7 +36,7 @@ begin
     return json_object('p_kind', in_kind, 'p_key', v_key, 'scheduled_at', v_scheduled_at + 0, 'outcome', v_outcome);
 end;
 --;
--- calls: _queue_reserve
+-- calls: _queue_members_settle, _queue_reserve
 drop function if exists queue_reserve;
 --;
 create function queue_reserve(in_kind text character set utf8mb4 collate /*!80017 utf8mb4_0900_bin *//*M!100600 utf8mb4_nopad_bin */) returns json
@@ -53,6 +56,9 @@ begin
     declare v_message json;
     declare continue handler for not found begin end;
     call _queue_reserve(in_kind, null, 1, null, v_entry, v_entries, v_seed);
+    if @pyqueue_members is not null then
+        call _queue_members_settle();
+    end if;
     select json_object('p_kind', q.p_kind collate utf8mb4_bin, 'p_key', q.p_key, 'payload',
         json_extract(q.payload, '$'), 'payload_bytes', replace(to_base64(q.payload_bytes), char(10 using utf8mb4), ''),
         'headers', json_extract(q.headers, '$'), 'priority', q.priority, 'scheduled_at', q.scheduled_at,

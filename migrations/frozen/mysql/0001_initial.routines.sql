@@ -456,7 +456,8 @@ create procedure _queue_check_json(in in_json longtext character set utf8mb4, in
     comment 'Refuses a text that is no JSON, or none that every server can hold.
 in_json: the text, not NULL. in_code: the SQLSTATE of the error. in_name: the parameter''s name for the message.
 Errors: the one given, for what is no JSON, lone surrogates, and \\u0000; PQ003 for what MySQL can''t hold.
-differs: PostgreSQL is given jsonb and has refused these before a routine sees them.'
+differs: on PostgreSQL it is for rows of the inbox alone. Routines are given jsonb there, for which the server itself
+refuses these before.'
 begin
     declare v_left longtext character set utf8mb4;
     declare v_stored json;
@@ -567,17 +568,21 @@ begin
     if @pyqueue_slots is not null and json_valid(convert(@pyqueue_slots using utf8mb4)) is not true then
         set @pyqueue_slots = '{}';
     end if;
-    set @pyqueue_permit_names = null, @pyqueue_permit_entries = null, @pyqueue_permit_held = null;
+    set @pyqueue_members = null, @pyqueue_permit_names = null, @pyqueue_permit_entries = null,
+        @pyqueue_permit_held = null;
 end;
 --;
--- calls: _queue_permits_end
+-- calls: _queue_members_settle, _queue_permits_end
 drop procedure if exists _queue_commit;
 --;
 create procedure _queue_commit(in in_own boolean)
     comment 'Ends a call that went well: commits its own transaction and leaves the caller''s alone.
-in_own: see _queue_begin. What it noted of messages with semaphores is seen to first.
+in_own: see _queue_begin. What it noted of members of groups and of messages with semaphores is seen to first.
 differs: only here, see _queue_begin.'
 begin
+    if @pyqueue_members is not null then
+        call _queue_members_settle();
+    end if;
     if @pyqueue_permit_names is not null then
         call _queue_permits_end();
     end if;
@@ -602,8 +607,8 @@ begin
     elseif not in_own then
         rollback to savepoint pyqueue_begin;
     end if;
-    set @pyqueue_own = null, @pyqueue_permit_names = null, @pyqueue_permit_entries = null, @pyqueue_permit_held = null,
-        @pyqueue_cursors = '{}', @pyqueue_slots = '{}'; -- they may be why it failed
+    set @pyqueue_own = null, @pyqueue_members = null, @pyqueue_permit_names = null, @pyqueue_permit_entries = null,
+        @pyqueue_permit_held = null, @pyqueue_cursors = '{}', @pyqueue_slots = '{}'; -- they may be why it failed
 end;
 --;
 drop procedure if exists _queue_random;
@@ -2029,6 +2034,7 @@ begin
             if(in_popped, null, k.max_reserved), k.rate_per_second, k.roles is not null
     into v_timeout, v_most, v_paused, v_shape, out_keeps, v_expires, v_guarded, v_limit, v_rate, v_restricted
         from queue_kind k where k.p_kind = in_kind;
+    set v_guarded = v_guarded or @pyqueue_permit_held is not null; -- by queue_next: nothing is ended any more
     if v_most is null then
         call _queue_defaults(v_timeout, v_most, v_none, v_none, v_none, v_none);
     end if;
@@ -2459,8 +2465,8 @@ begin
     end if;
 end;
 --;
--- calls: _queue_ack, _queue_ack_many, _queue_answer, _queue_check_options, _queue_fail, _queue_permits_end,
---     _queue_reserve, _queue_text
+-- calls: _queue_ack, _queue_ack_many, _queue_answer, _queue_check_options, _queue_fail, _queue_members_settle,
+--     _queue_permits_end, _queue_reserve, _queue_text
 -- changes: queue_count
 drop procedure if exists queue_next;
 --;
@@ -2483,8 +2489,8 @@ same. A receipt that is lost, see queue_ack_many, changes nothing and is counted
 Errors: PQ007 for a kind that is for others. PQ006 with the receipts that are lost, see option lost; PQ005 for receipts,
 PQ001 for kind, worker and max_messages, PQ002 for options, PQ003 for JSON that not every server can hold, PQ004 where
 the next kind of a route is drained. After each of them nothing is acked, and nothing taken.
-Locks: those of queue_ack_many, then those of queue_reserve. Where the first are semaphores, messages whose semaphores
-others have locked are left to the next call.'
+Locks: those of queue_ack_many, then those of queue_reserve. Where the first are groups or semaphores, messages whose
+semaphores others have locked are left to the next call, and so are those that it would make dead letters.'
 begin
     declare v_entries longtext character set utf8mb4;
     declare v_entry bigint;
@@ -2494,6 +2500,7 @@ begin
         declare v_outcomes longtext character set ascii;
         declare v_outcome varchar(10) character set utf8mb4;
         declare v_number int default 0;
+        declare v_locked boolean;
         declare exit handler for 1213, 1020, 1467 call _queue_retry(v_own, v_tries);
         declare exit handler for sqlexception begin call _queue_undo(v_own); resignal; end;
         call _queue_begin(v_own);
@@ -2524,8 +2531,14 @@ begin
                 where substr(v_outcomes, r.place, 1) = 'l' order by r.place limit 5) l; -- an error has no room for more
             call _queue_fail('PQ006', 'receipts', v_names, 'lost, so nothing was done');
         end if;
+        set v_locked = coalesce(@pyqueue_members, @pyqueue_permit_names) is not null;
+        if @pyqueue_members is not null then
+            call _queue_members_settle();
+        end if;
         if @pyqueue_permit_names is not null then
             call _queue_permits_end();
+        end if;
+        if v_locked then
             set @pyqueue_permit_held = true; -- to wait for others now could be a deadlock
         end if;
         call _queue_reserve(in_kind, in_worker, in_max_messages, v_options, v_entry, v_entries, v_seed);
@@ -2954,8 +2967,9 @@ create procedure _queue_bury(in in_entry bigint, in in_error longtext character 
 suffix; kind, key, priority and order key are remembered for queue_redrive; those of a dead letter that dies again are
 still those of its origin.
 in_entry: the message, locked already. in_error: why it died. in_now: the time of the call.
-Locks: as _queue_end; waits for a transaction that is putting the same dead letter. Then as _queue_members_end, where
-its group doesn''t wait for it.
+Where its group doesn''t wait for it, its member is done: at the end of the call its caller has _queue_members_settle
+see to that.
+Locks: as _queue_end; waits for a transaction that is putting the same dead letter.
 differs: one message, because a procedure has no arrays; whoever ends many goes by their keys.'
 begin
     declare v_kind, v_to_kind, v_source_kind varchar(100) character set utf8mb4 collate /*!80017 utf8mb4_0900_bin *//*M!100600 utf8mb4_nopad_bin */;
@@ -3203,7 +3217,7 @@ with options of its own, as in queue_move_many; NULL: they are acked, or go wher
 in_options: those for all, checked: of queue_move, or of queue_ack where they are acked. in_now: the time of the call.
 Result: the outcomes, in their order: acked, moved, duplicate, lost.
 Errors: those of queue_move.
-Locks: as _queue_lock_moves; then as _queue_end and the keys of the targets; then as _queue_members_end; their
+Locks: as _queue_lock_moves; then as _queue_end and the keys of the targets; then as _queue_members_settle; their
 semaphores at the end of the call, see _queue_permits_note.
 differs: the result is out_outcomes, a letter each. On PostgreSQL it makes all again after a deadlock, which here the
 call does.'
@@ -4773,7 +4787,7 @@ begin
     end if;
 end;
 --;
--- calls: _queue_permits_lacking, _queue_permits_lock, _queue_permits_settle
+-- calls: _queue_members_settle, _queue_permits_lacking, _queue_permits_lock, _queue_permits_settle
 -- changes: delayed_queue, queue_semaphore_permit, queue_semaphore_wait
 drop procedure if exists _queue_permits_take;
 --;
@@ -4825,6 +4839,9 @@ permits: begin
         set v_all = json_merge_preserve(v_all, coalesce(v_names, '[]'));
     end loop; end; close c;
     if json_length(v_all) > 0 then
+        if @pyqueue_members is not null then -- of what was ended; from now on nothing is
+            call _queue_members_settle();
+        end if;
         call _queue_permits_lock(v_all, in_first, v_locked);
         /*M!100600 set statement sql_safe_updates = 0 for */ delete h from json_table(in_entries, '$[*]' columns (entry bigint path '$')) j
             straight_join json_table(v_locked, '$[*]' columns (name varchar(100) character set utf8mb4 collate /*!80017 utf8mb4_0900_bin *//*M!100600 utf8mb4_nopad_bin */ path '$')) n
@@ -4858,8 +4875,8 @@ permits: begin
     end if;
 end;
 --;
--- calls: _queue_end_undeliverable, _queue_misfit, _queue_permits_look, _queue_permits_take, _queue_take,
---     _queue_take_where
+-- calls: _queue_end_undeliverable, _queue_members_settle, _queue_misfit, _queue_permits_look, _queue_permits_take,
+--     _queue_take, _queue_take_where
 drop procedure if exists _queue_take_with_permits;
 --;
 create procedure _queue_take_with_permits(in in_kind text character set utf8mb4 collate /*!80017 utf8mb4_0900_bin *//*M!100600 utf8mb4_nopad_bin */, in in_max int, in in_most int,
@@ -4934,6 +4951,9 @@ begin
                 v_passed = json_merge_preserve(v_passed, v_left_out);
         elseif v_entries is null then
             if not v_looked then
+                if @pyqueue_members is not null then
+                    call _queue_members_settle();
+                end if;
                 call _queue_permits_look(in_kind, v_left, in_now, v_woken);
             end if;
             set v_more = v_woken > 0 and not v_looked, v_looked = true;
@@ -5510,51 +5530,71 @@ begin
     end while;
 end;
 --;
--- calls: _queue_group_check, _queue_group_note
--- changes: queue_group_member, queue_group_stripe
+-- changes: queue_group_member
 drop procedure if exists _queue_members_end;
 --;
 create procedure _queue_members_end(in in_members longtext character set utf8mb4, in in_outcome varchar(10) character set utf8mb4, in in_result longtext character set utf8mb4,
     in in_now bigint)
-    comment 'Members of groups are done; the last one of a group has it finish.
+    comment 'Members of groups are done. They are noted for _queue_members_settle, so that a call locks the stripes of
+all that it ends before it locks a group.
 in_members: the members; those that are done already stay as they are. in_outcome: acked, duplicate, dead, gone.
 in_result: of each of them, NULL: none. in_now: the time of the call.
+Locks: none that others want, since who ends a member has its message.
+differs: in_members is a JSON array.'
+begin
+    /*M!100600 set statement sql_safe_updates = 0 for */ update json_table(in_members, '$[*]' columns (member bigint path '$')) j
+        straight_join queue_group_member m force index (primary) on m.member = j.member and m.done_at is null
+    set m.done_at = in_now, m.outcome = in_outcome, m.result = in_result,
+        m.error = if(in_outcome = 'dead', m.error, null);
+    if row_count() > 0 then
+        set @pyqueue_members = json_merge_preserve(convert(coalesce(@pyqueue_members, '[]') using utf8mb4), in_members);
+    end if;
+end;
+--;
+-- calls: _queue_group_check, _queue_group_note, queue_now
+-- changes: queue_group_stripe
+drop procedure if exists _queue_members_settle;
+--;
+create procedure _queue_members_settle()
+    comment 'The members that this call has ended, all of them: the last one of a group has it finish. After it a call
+ends no message and puts in no key, but that of a continuation; semaphores come next.
 A snapshot that can''t see who else ends one leaves a note, see _queue_group_note.
 Locks: their stripes, in order, until the transaction ends: of two that end at the same moment the second one sees the
 first. Then as _queue_group_check, in the order of the groups'' names.
-differs: in_members is a JSON array.'
+differs: it reads the clock itself, as _queue_permits_end does, and _queue_commit calls it, or who has to sooner.'
 begin
+    declare v_now bigint;
     declare v_name varchar(100) character set utf8mb4 collate /*!80017 utf8mb4_0900_bin *//*M!100600 utf8mb4_nopad_bin */;
+    declare v_members longtext character set utf8mb4 default @pyqueue_members;
     declare v_stripes longtext character set utf8mb4;
     declare c cursor for
         select distinct d.group_name
         from (
-            select distinct m.group_name, m.stripe
-            from json_table(in_members, '$[*]' columns (member bigint path '$')) j
-                straight_join queue_group_member m force index (primary) on m.member = j.member) d
-        where in_outcome = 'dead' or (
+            select m.group_name, m.stripe, max(m.outcome = 'dead') as dead
+            from json_table(v_members, '$[*]' columns (member bigint path '$')) j
+                straight_join queue_group_member m force index (primary) on m.member = j.member
+            group by m.group_name, m.stripe) d
+        where d.dead or (
             select o.member from queue_group_member o force index (queue_group_member_open)
             where o.group_name = d.group_name and o.stripe = d.stripe and o.done_at is null limit 1) is null
         order by d.group_name;
     declare n cursor for
         select distinct m.group_name
-        from json_table(in_members, '$[*]' columns (member bigint path '$')) j
+        from json_table(v_members, '$[*]' columns (member bigint path '$')) j
             straight_join queue_group_member m force index (primary) on m.member = j.member
         where not @pyqueue_own;
+    set @pyqueue_members = null;
+    call queue_now(v_now);
     /*M!100600 set statement group_concat_max_len = 1000000000 for */ select json_arrayagg(json_array(d.stripe, d.group_name)) into v_stripes
     from (
         select distinct m.stripe, m.group_name
-        from json_table(in_members, '$[*]' columns (member bigint path '$')) j
-            straight_join queue_group_member m force index (primary) on m.member = j.member and m.done_at is null
+        from json_table(v_members, '$[*]' columns (member bigint path '$')) j
+            straight_join queue_group_member m force index (primary) on m.member = j.member
         order by m.stripe, m.group_name limit 1000000000) d;
     -- written to, because another node of a cluster doesn't see what is only locked
     /*M!100600 set statement sql_safe_updates = 0 for */ update json_table(coalesce(v_stripes, '[]'), '$[*]' columns (stripe smallint path '$[0]', group_name varchar(100) character set utf8mb4 collate /*!80017 utf8mb4_0900_bin *//*M!100600 utf8mb4_nopad_bin */ path '$[1]')) j
         straight_join queue_group_stripe s force index (primary) on s.group_name = j.group_name and s.stripe = j.stripe
     set s.turn = s.turn + 1;
-    /*M!100600 set statement sql_safe_updates = 0 for */ update json_table(in_members, '$[*]' columns (member bigint path '$')) j
-        straight_join queue_group_member m force index (primary) on m.member = j.member and m.done_at is null
-    set m.done_at = in_now, m.outcome = in_outcome, m.result = in_result,
-        m.error = if(in_outcome = 'dead', m.error, null);
     open n; begin declare v_over boolean default false; each_n: loop
     begin declare continue handler for not found set v_over = true; fetch n into v_name; end;
     if v_over then leave each_n; end if;
@@ -5563,7 +5603,7 @@ begin
     open c; begin declare v_over boolean default false; each_c: loop
     begin declare continue handler for not found set v_over = true; fetch c into v_name; end;
     if v_over then leave each_c; end if;
-        call _queue_group_check(v_name, in_now);
+        call _queue_group_check(v_name, v_now);
     end loop; end; close c;
 end;
 --;
@@ -5609,7 +5649,7 @@ begin
     where j.name is not null;
 end;
 --;
--- calls: _queue_group_check, _queue_members_end
+-- calls: _queue_group_check, _queue_members_end, _queue_members_settle
 -- changes: queue_group, queue_group_member, queue_group_stripe
 drop procedure if exists _queue_prune_groups;
 --;
@@ -5619,13 +5659,14 @@ message has gone without an ack, and finishes those where nobody saw that all is
 looked at for longest.
 in_now: the time of the call. in_max: how many rows to look at, of each sort.
 Result: how many were forgotten.
-Locks: the groups that are forgotten; what others have locked is left. Then as _queue_members_end.
+Locks: as _queue_members_settle. Then the groups that are forgotten; what others have locked is left.
 differs: the result is out_pruned.'
 begin
     declare v_name, v_locked varchar(100) character set utf8mb4 collate /*!80017 utf8mb4_0900_bin *//*M!100600 utf8mb4_nopad_bin */;
     declare v_from, v_rows, v_last, v_open bigint;
     declare v_left bigint default in_max;
-    declare v_some, v_gone longtext character set utf8mb4;
+    declare v_some longtext character set utf8mb4;
+    declare v_gone longtext character set utf8mb4 default '[]';
     declare v_looked longtext character set utf8mb4 default '[]';
     declare v_past cursor for
         select g.group_name from queue_group g force index (queue_group_forget)
@@ -5638,34 +5679,6 @@ begin
         from json_table(v_looked, '$[*]' columns (group_name varchar(100) character set utf8mb4 collate /*!80017 utf8mb4_0900_bin *//*M!100600 utf8mb4_nopad_bin */ path '$[0]', place bigint path '$[1]')) n;
     declare continue handler for not found begin end;
     set out_pruned = 0;
-    open v_past; begin declare v_over boolean default false; past: loop
-    begin declare continue handler for not found set v_over = true; fetch v_past into v_name; end;
-    if v_over then leave past; end if;
-        if out_pruned >= in_max then
-            leave past;
-        end if;
-        set v_locked = null, v_gone = null, v_left = in_max - out_pruned;
-        select g.group_name into v_locked from queue_group g where g.group_name = v_name for update skip locked;
-        -- who ends a member late, of a group that has failed, wants the group next
-        select count(*) into v_open from (
-            select s.stripe from queue_group_stripe s where s.group_name = v_locked for update skip locked) l;
-        select if(count(*) > v_open, null, v_locked) into v_locked
-        from queue_group_stripe s where s.group_name = v_locked;
-        if v_locked is not null then
-            /*M!100600 set statement group_concat_max_len = 1000000000 for */ select json_arrayagg(o.member), count(*) into v_gone, v_rows
-            from (select m.member from queue_group_member m force index (queue_group_member_group)
-                where m.group_name = v_name limit v_left) o;
-            /*M!100600 set statement sql_safe_updates = 0 for */ delete m from json_table(coalesce(v_gone, '[]'), '$[*]' columns (member bigint path '$')) j
-                straight_join queue_group_member m force index (primary) on m.member = j.member;
-            set out_pruned = out_pruned + v_rows;
-            if v_rows < v_left then
-                delete s from queue_group_stripe s where s.group_name = v_name;
-                delete g from queue_group g where g.group_name = v_name;
-                set out_pruned = out_pruned + 1;
-            end if;
-        end if;
-    end loop; end; close v_past;
-    set v_left = in_max, v_gone = '[]';
     open v_open_ones; begin declare v_over boolean default false; names: loop
     begin declare continue handler for not found set v_over = true; fetch v_open_ones into v_name, v_from; end;
     if v_over then leave names; end if;
@@ -5686,8 +5699,16 @@ begin
             v_left = v_left - greatest(v_rows, 1);
     end loop; end; close v_open_ones;
     -- of all groups at once, before one is locked: a stripe that is waited for may be of who wants that next
-    if v_gone <> '[]' then
+    /*M!100600 set statement group_concat_max_len = 1000000000 for */ select json_arrayagg(l.member) into v_gone -- another prune may have found the same
+    from (
+        select m.member from json_table(v_gone, '$[*]' columns (member bigint path '$')) j
+            straight_join queue_group_member m force index (primary) on m.member = j.member
+        limit 1000000000 for update /*!80000 of m */ skip locked) l;
+    if v_gone is not null then
         call _queue_members_end(v_gone, 'gone', null, in_now);
+    end if;
+    if @pyqueue_members is not null then
+        call _queue_members_settle();
     end if;
     open v_looked_at; begin declare v_over boolean default false; each_v_looked_at: loop
     begin declare continue handler for not found set v_over = true; fetch v_looked_at into v_name, v_last; end;
@@ -5704,11 +5725,41 @@ begin
             update queue_group g set g.checked_at = in_now, g.checked_to = v_last where g.group_name = v_name;
         end if;
     end loop; end; close v_looked_at;
+    -- last, because who waits for one of their stripes may have others
+    open v_past; begin declare v_over boolean default false; past: loop
+    begin declare continue handler for not found set v_over = true; fetch v_past into v_name; end;
+    if v_over then leave past; end if;
+        if out_pruned >= in_max then
+            leave past;
+        end if;
+        set v_locked = null, v_gone = null, v_left = in_max - out_pruned;
+        select g.group_name into v_locked from queue_group g where g.group_name = v_name for update skip locked;
+        -- who ends a member late, of a group that has failed, wants the group next
+        select count(*) into v_open from (
+            select s.stripe from queue_group_stripe s where s.group_name = v_locked for update skip locked) l;
+        select if(count(*) > v_open, null, v_locked) into v_locked
+        from queue_group_stripe s where s.group_name = v_locked;
+        if v_locked is not null then
+            /*M!100600 set statement group_concat_max_len = 1000000000 for */ select json_arrayagg(o.member), count(*) into v_gone, v_rows
+            from (select m.member from queue_group_member m force index (queue_group_member_group)
+                where m.group_name = v_name limit v_left for update skip locked) o;
+            /*M!100600 set statement sql_safe_updates = 0 for */ delete m from json_table(coalesce(v_gone, '[]'), '$[*]' columns (member bigint path '$')) j
+                straight_join queue_group_member m force index (primary) on m.member = j.member;
+            set out_pruned = out_pruned + v_rows;
+            select count(*) into v_open from queue_group_member m force index (queue_group_member_group)
+            where m.group_name = v_name;
+            if v_rows < v_left and v_open = 0 then
+                delete s from queue_group_stripe s where s.group_name = v_name;
+                delete g from queue_group g where g.group_name = v_name;
+                set out_pruned = out_pruned + 1;
+            end if;
+        end if;
+    end loop; end; close v_past;
 end;
 --;
 -- calls: _queue_boolean, _queue_check_name, _queue_check_options, _queue_check_payload, _queue_check_roles,
 --     _queue_fail, _queue_group_check, _queue_group_note, _queue_integer, _queue_lock, _queue_members_end,
---     _queue_number, _queue_text, queue_now
+--     _queue_members_settle, _queue_number, _queue_text, queue_now
 -- changes: queue_group, queue_group_stripe
 drop procedure if exists queue_group;
 --;
@@ -5835,6 +5886,7 @@ begin
                 where m.group_name = in_group and m.done_at is null and q.source_kind is not null;
                 if v_dead is not null then
                     call _queue_members_end(v_dead, 'dead', null, v_now);
+                    call _queue_members_settle();
                 end if;
             end if;
             call _queue_group_note(in_group);
@@ -9029,8 +9081,8 @@ create procedure _queue_reap(in in_now bigint, in in_max int, in in_spared varch
     out out_reaped longtext character set utf8mb4)
     comment 'queue_reap without its transaction. Nobody is presumed dead because the server was away: whose last
 heartbeat is of another run of it, another node''s included, and who would be dead by that, or was alive by a session
-there, is judged by its heartbeat from now on, with all of its timeout; once, until it beats again. Who loses a session
-has reconnect_seconds for that.
+there, is judged by its heartbeat from now on, with all of its timeout; once, until it beats again. So is one whose
+heartbeat is of the future, since the clock was set back. Who loses a session has reconnect_seconds for that.
 in_now: the time of the call. in_max: how many messages at the most. in_spared: a worker that is there; NULL: nobody
 knows of one. out_reaped: a JSON array of arrays: the worker, and how many of its messages were freed.
 Locks: the rows of the workers, which others may be reaping: those are passed over; the messages.'
@@ -9045,33 +9097,36 @@ begin
     declare continue handler for not found begin end;
     set out_reaped = '[]';
     call _queue_server_run(v_run);
-    -- who was there before the server was away has its timeout to come back; who lost a session, reconnect_seconds
+    -- who was there before the server was away, or its clock was set back, has its timeout to come back; who lost a
+    -- session, reconnect_seconds
     /*M!100600 set statement group_concat_max_len = 1000000000 for */ select json_arrayagg(o.worker) into v_away
     from (
         select w.worker from queue_worker w
         where w.server_run not in (0, v_run)
             and (w.session_lock is not null or w.heartbeat_at + w.timeout_seconds * 1000000 <= in_now)
-            or if(w.reconnect_seconds > 0 and w.session_lock is not null, not if(w.session_lock is null, w.heartbeat_at + w.timeout_seconds * 1000000 > in_now, is_used_lock(w.session_lock) <=> w.session_id), false)
+            or w.session_lock is null and w.heartbeat_at > in_now
+            or if(w.reconnect_seconds > 0 and w.session_lock is not null, not if(w.session_lock is null, abs(in_now - w.heartbeat_at) < w.timeout_seconds * 1000000, is_used_lock(w.session_lock) <=> w.session_id), false)
         for update skip locked) o;
     if v_away is not null then
         /*M!100600 set statement sql_safe_updates = 0 for */ update json_table(v_away, '$[*]' columns (worker varchar(200) character set utf8mb4 collate /*!80017 utf8mb4_0900_bin *//*M!100600 utf8mb4_nopad_bin */ path '$')) j
             straight_join queue_worker w force index (primary) on w.worker = j.worker
         set w.heartbeat_at = in_now
-            - if(w.server_run in (0, v_run), greatest(w.timeout_seconds - w.reconnect_seconds, 0) * 1000000, 0),
+            - if(w.session_lock is not null and w.server_run in (0, v_run),
+                greatest(w.timeout_seconds - w.reconnect_seconds, 0) * 1000000, 0),
             w.server_run = 0, w.session_lock = null, w.session_id = null;
     end if;
     workers: loop
         set v_next = null, v_worker = null, v_kinds = null;
         select w.worker into v_next from queue_worker w
         where w.worker > v_last and not w.worker <=> in_spared and w.server_run in (0, v_run)
-            and not if(w.session_lock is null, w.heartbeat_at + w.timeout_seconds * 1000000 > in_now, is_used_lock(w.session_lock) <=> w.session_id)
+            and not if(w.session_lock is null, abs(in_now - w.heartbeat_at) < w.timeout_seconds * 1000000, is_used_lock(w.session_lock) <=> w.session_id)
         order by w.worker limit 1;
         if v_next is null or v_left <= 0 then
             leave workers;
         end if;
         -- by now it may be back, or another may have freed what it held
         select w.worker, w.kinds into v_worker, v_kinds from queue_worker w
-        where w.worker = v_next and w.server_run in (0, v_run) and not if(w.session_lock is null, w.heartbeat_at + w.timeout_seconds * 1000000 > in_now, is_used_lock(w.session_lock) <=> w.session_id)
+        where w.worker = v_next and w.server_run in (0, v_run) and not if(w.session_lock is null, abs(in_now - w.heartbeat_at) < w.timeout_seconds * 1000000, is_used_lock(w.session_lock) <=> w.session_id)
         for update skip locked;
         if v_worker is not null then
             call _queue_release_worker(v_worker, v_kinds, in_now, v_left, v_freed, v_done);
@@ -9150,7 +9205,7 @@ begin
         call _queue_groups_due(v_now, v_looked);
         call _queue_boolean(in_options, 'upkeep', v_upkeep);
         call _queue_server_run(v_run);
-        select if(w.server_run in (0, v_run) and not if(w.session_lock is null, w.heartbeat_at + w.timeout_seconds * 1000000 > v_now, is_used_lock(w.session_lock) <=> w.session_id), null, w.started_at)
+        select if(w.server_run in (0, v_run) and not if(w.session_lock is null, abs(v_now - w.heartbeat_at) < w.timeout_seconds * 1000000, is_used_lock(w.session_lock) <=> w.session_id), null, w.started_at)
         into v_started from queue_worker w where w.worker = in_worker for update;
         set v_alive = not coalesce(v_stop, false), v_reaps = false, v_started = coalesce(v_started, v_now);
         if v_alive and v_session then
@@ -9184,7 +9239,7 @@ begin
             select if(v_lock is null, v_now + w.timeout_seconds * 1000000, null), w.upkeep and not exists (
                 select 1 from queue_worker o
                 where o.upkeep and (o.started_at < v_started or o.started_at = v_started and o.worker < in_worker)
-                    and if(o.session_lock is null, o.heartbeat_at + o.timeout_seconds * 1000000 > v_now, is_used_lock(o.session_lock) <=> o.session_id) limit 1 offset 1)
+                    and if(o.session_lock is null, abs(v_now - o.heartbeat_at) < o.timeout_seconds * 1000000, is_used_lock(o.session_lock) <=> o.session_id) limit 1 offset 1)
             into v_expires, v_reaps from queue_worker w where w.worker = in_worker;
         else
             delete w from queue_worker w where w.worker = in_worker;
@@ -9196,7 +9251,7 @@ begin
         v_expires as expires_at, v_reaps as reaps;
 end;
 --;
--- calls: _queue_groups_due, _queue_permits_sweep, _queue_reap, queue_now
+-- calls: _queue_groups_due, _queue_members_settle, _queue_permits_sweep, _queue_reap, queue_now
 drop procedure if exists queue_reap;
 --;
 create procedure queue_reap()
@@ -9226,6 +9281,9 @@ begin
         call queue_now(v_now);
         call _queue_groups_due(v_now, v_looked);
         call _queue_reap(v_now, 1000, null, v_reaped);
+        if @pyqueue_members is not null then
+            call _queue_members_settle();
+        end if;
         call _queue_permits_sweep(v_now);
         call _queue_commit(v_own);
         leave again;
@@ -9838,7 +9896,7 @@ begin
     -- timeout of their heartbeat to come back, so a session that is new here doesn't reap.
     if @pyqueue_reap <= in_now then
         select min(@pyqueue_reap + w.timeout_seconds * 1000000 <= in_now) into v_late from queue_worker w
-        where not w.worker <=> in_worker and not if(w.session_lock is null, w.heartbeat_at + w.timeout_seconds * 1000000 > in_now, is_used_lock(w.session_lock) <=> w.session_id);
+        where not w.worker <=> in_worker and not if(w.session_lock is null, abs(in_now - w.heartbeat_at) < w.timeout_seconds * 1000000, is_used_lock(w.session_lock) <=> w.session_id);
         if v_late then
             call _queue_reap(in_now, 100, in_worker, v_reaped);
         end if;
@@ -10049,7 +10107,7 @@ select w.worker, w.kinds, w.info,
     timestamp '1970-01-01 00:00:00.000000' + interval w.started_at microsecond as started_at,
     timestamp '1970-01-01 00:00:00.000000' + interval w.heartbeat_at microsecond as heartbeat_at,
     w.timeout_seconds, w.session_lock is not null as by_session,
-    if(w.session_lock is null, w.heartbeat_at + w.timeout_seconds * 1000000 > n.now, is_used_lock(w.session_lock) <=> w.session_id) as alive, coalesce(h.reserved, 0) as reserved
+    if(w.session_lock is null, abs(n.now - w.heartbeat_at) < w.timeout_seconds * 1000000, is_used_lock(w.session_lock) <=> w.session_id) as alive, coalesce(h.reserved, 0) as reserved
 from queue_worker w
     cross join (select timestampdiff(microsecond, '1970-01-01 00:00:00', utc_timestamp(6)) as now) n
     left join (

@@ -381,6 +381,25 @@ $$Whether JSON has a number beyond double precision, which neither MySQL nor mos
 in_json: the JSON.
 differs: MySQL refuses such a number itself, and _queue_check_json looks for its digits on MariaDB.$$;
 --;
+-- calls: _queue_fail
+create or replace function _queue_check_json(in_json text, in_code text, in_name text) returns void
+    language plpgsql as $$
+begin
+    perform in_json::jsonb;
+exception when data_exception or program_limit_exceeded then
+    perform _queue_fail(in_code, in_name, in_json, case sqlstate
+        when '22P05' then 'must not contain ' || chr(92) || 'u0000'
+        else 'must be JSON, not too deep, with numbers up to 1.8e308' end);
+end $$;
+--;
+comment on function _queue_check_json(text, text, text) is
+$$Refuses a text that is no JSON, or none that every server can hold.
+in_json: the text; NULL: nothing is refused. in_code: the SQLSTATE of the error. in_name: the parameter's name for the
+message.
+Errors: the one given, for what is no JSON, lone surrogates, and \u0000.
+differs: on MariaDB and MySQL it is for all JSON, which a routine is given as text there. The text isn't NULL there, and
+PQ003 is for what MySQL can't hold.$$;
+--;
 create or replace function _queue_is_receipt(in_receipt text) returns boolean language sql immutable
     return octet_length(in_receipt) >= 34 and octet_length(in_receipt) <= 51 and in_receipt ~ '^[0-9]+-[0-9a-f]+$'
         and substr(in_receipt, octet_length(in_receipt) - 32, 1) = '-';
@@ -2122,8 +2141,8 @@ same. A receipt that is lost, see queue_ack_many, changes nothing and is counted
 Errors: PQ007 for a kind that is for others. PQ006 with the receipts that are lost, see option lost; PQ005 for receipts,
 PQ001 for kind, worker and max_messages, PQ002 for options, PQ003 for JSON that not every server can hold, PQ004 where
 the next kind of a route is drained. After each of them nothing is acked, and nothing taken.
-Locks: those of queue_ack_many, then those of queue_reserve. Where the first are semaphores, messages whose semaphores
-others have locked are left to the next call.$$;
+Locks: those of queue_ack_many, then those of queue_reserve. Where the first are groups or semaphores, messages whose
+semaphores others have locked are left to the next call, and so are those that it would make dead letters.$$;
 --;
 -- calls: _queue_ticks
 create or replace function _queue_effort() returns bigint language sql volatile as $$
@@ -2643,7 +2662,7 @@ begin
             end if;
         end loop;
         v_left := v_until - _queue_ticks();
-        exit when v_left <= 0;
+        exit when v_left not between 1 and 5000000; -- over that the clock was set back
         perform pg_sleep(least(v_pause, v_left / 1000000.0));
         v_pause := least(v_pause * 1.5, 0.1);
     end loop;
@@ -2660,7 +2679,8 @@ queue_listen. Under REPEATABLE READ and SERIALIZABLE the call sees what was ther
 more.
 Errors: PQ001 for kinds and timeout_seconds.
 Locks: no row.
-Where the idea comes from: the long poll of SQS.$$;
+Where the idea comes from: the long poll of SQS.
+differs: where the clock of the server is set back while the call sleeps, PostgreSQL lets it sleep as much longer.$$;
 --;
 -- calls: _queue_check_kinds, _queue_ready, queue_now
 create or replace function queue_listen(in_kinds jsonb)
@@ -2927,8 +2947,9 @@ $$Moves a message to the dead-letter kind of its kind, with its errors. A key th
 key, priority and order key are remembered for queue_redrive; those of a dead letter that dies again are still those of
 its origin.
 in_entry: the message, locked already. in_error: why it died. in_now: the time of the call.
-Locks: the next in its line; waits for a transaction that is putting the same dead letter. Then as _queue_members_end,
-where its group doesn't wait for it.$$;
+Where its group doesn't wait for it, its member is done: at the end of the call its caller has _queue_members_settle
+see to that.
+Locks: the next in its line; waits for a transaction that is putting the same dead letter.$$;
 --;
 -- calls: _queue_add_error, _queue_bury, _queue_check_fit, _queue_end, _queue_index, _queue_line_up, _queue_settings,
 --     _queue_wake
@@ -3038,7 +3059,7 @@ key, then kind. What only ends comes first, for its key is free then.
 Locks: as said.$$;
 --;
 -- calls: _queue_check_fit, _queue_check_headers, _queue_end, _queue_fail, _queue_join_line, _queue_lock_moves,
---     _queue_members_end, _queue_permits_settle, _queue_put
+--     _queue_members_end, _queue_members_settle, _queue_permits_settle, _queue_put
 -- changes: queue_history
 create or replace function _queue_move(in_entries bigint[], in_secrets bytea[], in_to_kinds text[],
     in_options jsonb[], in_now bigint)
@@ -3115,6 +3136,7 @@ begin
     end loop;
     perform _queue_join_line(v_created, v_orders) where v_created is not null;
     perform _queue_members_end(v_members, 'acked', in_options[1] -> 'result', in_now) where v_members is not null;
+    perform _queue_members_settle(in_now);
     perform _queue_permits_settle(v_settle, v_names, true, in_now)
         where v_names is not null or v_members is not null or 'duplicate' = any (v_outcomes);
     return v_outcomes;
@@ -3126,7 +3148,7 @@ in_entries, in_secrets, in_to_kinds, in_options, in_now: as there.
 Result: as there.
 Errors: those of queue_move; PQ00A where it has to be made again.
 Locks: as _queue_lock_moves; then as _queue_end and the keys of the targets; then the lines of order keys as
-_queue_join_line, once all keys are in; then as _queue_members_end and _queue_permits_settle.
+_queue_join_line, once all keys are in; then as _queue_members_settle and _queue_permits_settle.
 differs: on MariaDB and MySQL one message, which is moved.$$;
 --;
 -- calls: _queue_move
@@ -3181,7 +3203,8 @@ $$Refuses options that queue_ack doesn't know.
 in_options: those of queue_ack.
 Errors: PQ001, PQ002, PQ003.$$;
 --;
--- calls: _queue_end, _queue_lock_lines, _queue_members_end, _queue_move_many, _queue_permits_settle
+-- calls: _queue_end, _queue_lock_lines, _queue_members_end, _queue_members_settle, _queue_move_many,
+--     _queue_permits_settle
 create or replace function _queue_ack_many(in_entries bigint[], in_secrets bytea[], in_options jsonb, in_now bigint)
     returns text[] language plpgsql as $$
 declare
@@ -3213,6 +3236,7 @@ begin
         v_outcomes[v_place] := 'acked';
     end loop;
     perform _queue_members_end(v_members, 'acked', null::jsonb, in_now) where v_members <> '{}';
+    perform _queue_members_settle(in_now);
     perform _queue_permits_settle(v_done.guarded, null::text[], true, in_now)
         where v_done.guarded is not null or v_members <> '{}';
     return v_outcomes;
@@ -3223,7 +3247,7 @@ $$The long way of queue_ack and queue_ack_many: with options, on a route, in a g
 in_entries, in_secrets: the receipts, taken apart, each once. in_options: those of queue_ack, checked. in_now: the time
 of the call.
 Result: the outcomes, in the order of the receipts: acked, moved, duplicate, lost.
-Locks: where one moves on, as _queue_move_many; else as _queue_end, then as _queue_members_end, then semaphores.
+Locks: where one moves on, as _queue_move_many; else as _queue_end, then as _queue_members_settle, then semaphores.
 differs: on MariaDB and MySQL it is queue_ack_many without its transaction.$$;
 --;
 -- calls: _queue_ack_many, _queue_advance, _queue_check_ack, _queue_is_receipt, _queue_receipt, _queue_wake_limited,
@@ -3382,7 +3406,7 @@ lost the second time.
 Errors: PQ005 with the first that is no receipt, and those of queue_ack; then nothing is acked.
 Locks: as queue_ack, all in the order of their entries.$$;
 --;
--- calls: _queue_check_nack, _queue_nack, _queue_permits_settle, _queue_receipt, queue_now
+-- calls: _queue_check_nack, _queue_members_settle, _queue_nack, _queue_permits_settle, _queue_receipt, queue_now
 create or replace function queue_nack(in_receipt text, in_options jsonb default null, out receipt text,
     out outcome text)
     language plpgsql
@@ -3399,6 +3423,7 @@ begin
     select q.semaphores into v_names from delayed_queue q where q.entry = v_receipt.entry;
     outcome := _queue_nack(v_receipt.entry, v_receipt.secret, in_options, v_now);
     if v_names is not null or outcome = 'dead' then
+        perform _queue_members_settle(v_now);
         perform _queue_permits_settle(array[v_receipt.entry], v_names, true, v_now);
     end if;
 end $$;
@@ -3422,7 +3447,8 @@ its place, with the time it asks for.
 Errors: PQ005 for what is no receipt, PQ002 for options, PQ003 for the payload.
 Locks: the message, and where it dies its key in the dead-letter kind; its semaphores.$$;
 --;
--- calls: _queue_check_nack, _queue_lock_lines, _queue_nack, _queue_permits_settle, _queue_receipts, queue_now
+-- calls: _queue_check_nack, _queue_lock_lines, _queue_members_settle, _queue_nack, _queue_permits_settle,
+--     _queue_receipts, queue_now
 create or replace function queue_nack_many(in_receipts jsonb, in_options jsonb default null)
     returns table (receipt text, outcome text) language plpgsql
     security definer set search_path from current set plan_cache_mode = force_generic_plan
@@ -3448,6 +3474,7 @@ begin
         v_outcomes[v_one.place] := _queue_nack(v_one.entry, v_one.secret, in_options, v_now);
         v_names := v_names || v_one.semaphores;
     end loop;
+    perform _queue_members_settle(v_now);
     perform _queue_permits_settle(v_receipts.entries, v_names, true, v_now)
         where v_names is not null or 'dead' = any (v_outcomes);
     return query select r.receipt, r.outcome from unnest(v_receipts.receipts, v_outcomes) r (receipt, outcome);
@@ -4548,7 +4575,8 @@ is locked.
 in_kind: the kind. in_now: the time of the call.
 Result: ready, next_at, as _queue_ready; of 100 semaphores at the most.$$;
 --;
--- calls: _queue_end_undeliverable, _queue_misfit, _queue_permits_lock, _queue_permits_room, _queue_permits_settle
+-- calls: _queue_end_undeliverable, _queue_members_settle, _queue_misfit, _queue_permits_lock, _queue_permits_room,
+--     _queue_permits_settle, _queue_setting
 -- changes: delayed_queue, queue_semaphore_permit, queue_semaphore_wait
 create or replace function _queue_permits_take(in_tids tid[], in_kind queue_kind, in_until bigint, in_held boolean,
     in_now bigint, out tids tid[], out ended bigint[], out expired bigint, out held boolean,
@@ -4599,6 +4627,8 @@ begin
             return;
         end if;
     end if;
+    -- of what was ended; from now on nothing is
+    perform _queue_members_settle(in_now) where current_setting(_queue_setting('members'), true) <> '';
     held := true;
     v_locked := _queue_permits_lock(v_names, not in_held);
     delete from queue_semaphore_permit h where h.name = any (v_locked) and h.entry = any (v_entries);
@@ -4655,7 +4685,8 @@ are left as they are, and that to take more finds again; named: whether any name
 Locks: the permits where all were promised before; else the semaphores, in the order of their names; where it isn't the
 first time, what others have locked is left.$$;
 --;
--- calls: _queue_blocked, _queue_permits_look, _queue_permits_take, _queue_setting, _queue_take, _queue_take_where
+-- calls: _queue_blocked, _queue_members_settle, _queue_permits_look, _queue_permits_take, _queue_setting,
+--     _queue_take, _queue_take_where
 create or replace function _queue_take_with_permits(in_kind queue_kind, in_max integer, in_now bigint, in_until bigint,
     in_where jsonb, in_tids tid[], in_slow boolean, out tids tid[], out expired bigint, out slow boolean,
     out ended bigint[], out held boolean) language plpgsql as $$
@@ -4678,8 +4709,9 @@ begin
     held := coalesce(current_setting(_queue_setting('permits'), true) = 'held', false);
     loop
         if v_found is null or v_found = '{}' then
-            exit when v_looked or not v_guarded
-                or _queue_permits_look(in_kind.p_kind, in_max::bigint - cardinality(tids), in_now) = 0;
+            exit when v_looked or not v_guarded;
+            perform _queue_members_settle(in_now) where current_setting(_queue_setting('members'), true) <> '';
+            exit when _queue_permits_look(in_kind.p_kind, in_max::bigint - cardinality(tids), in_now) = 0;
             v_looked := true;
             held := true;
         else
@@ -4718,6 +4750,7 @@ begin
             v_found := v_found[:in_max - cardinality(tids)];
         end if;
     end loop;
+    perform _queue_members_settle(in_now) where current_setting(_queue_setting('members'), true) <> '';
     if not v_guarded then
         ended := null;
     end if;
@@ -5310,30 +5343,58 @@ in_now: the time of the call.
 Result: how many notes went.
 Locks: the groups that finish, what others have locked is left; then as _queue_group_check.$$;
 --;
--- calls: _queue_group_check, _queue_group_note
+-- calls: _queue_setting
 -- changes: queue_group_member
 create or replace function _queue_members_end(in_members bigint[], in_outcome text, in_result jsonb,
     in_now bigint) returns void
     language plpgsql as $$
 declare
+    v_ended bigint[];
+begin
+    with d as (
+        update queue_group_member m
+        set done_at = in_now, outcome = in_outcome, result = in_result, error = case
+            when in_outcome = 'dead' then m.error end
+        where m.member = any (in_members) and m.done_at + 0 is null -- + 0: ADR 13
+        returning m.member)
+    select array_agg(d.member) into v_ended from d;
+    perform set_config(t.name,
+        (coalesce(nullif(current_setting(t.name, true), '')::bigint[], '{}') || v_ended)::text, true)
+    from _queue_setting('members') t (name) where v_ended is not null;
+end $$;
+--;
+comment on function _queue_members_end(bigint[], text, jsonb, bigint) is
+$$Members of groups are done. They are noted for _queue_members_settle, so that a call locks the stripes of all that it
+ends before it locks a group.
+in_members: the members; those that are done already stay as they are. in_outcome: acked, duplicate, dead, gone.
+in_result: of each of them, NULL: none. in_now: the time of the call.
+Locks: none that others want, since who ends a member has its message.$$;
+--;
+-- calls: _queue_group_check, _queue_group_note, _queue_setting
+create or replace function _queue_members_settle(in_now bigint) returns void
+    language plpgsql as $$
+declare
+    v_noted constant text := _queue_setting('members');
+    v_members constant bigint[] := nullif(current_setting(v_noted, true), '')::bigint[];
     v_name text;
 begin
+    if v_members is null then
+        return;
+    end if;
+    -- queue_next: who has a group locked waits for no key any more
+    perform set_config(v_noted, '', true), set_config(_queue_setting('permits'), 'locked', true);
     perform s.stripe
-    from (
-        select distinct m.group_name, m.stripe from queue_group_member m
-        where m.member = any (in_members) and m.done_at + 0 is null) d -- + 0: ADR 13
+    from (select distinct m.group_name, m.stripe from queue_group_member m where m.member = any (v_members)) d
     join queue_group_stripe s on s.group_name between d.group_name and d.group_name and s.stripe = d.stripe
     order by s.stripe, s.group_name for update of s;
-    update queue_group_member m
-    set done_at = in_now, outcome = in_outcome, result = in_result, error = case
-        when in_outcome = 'dead' then m.error end
-    where m.member = any (in_members) and m.done_at + 0 is null;
     perform _queue_group_note(d.group_name)
-    from (select distinct m.group_name from queue_group_member m where m.member = any (in_members)) d;
+    from (select distinct m.group_name from queue_group_member m where m.member = any (v_members)) d;
     for v_name in
         select distinct d.group_name
-        from (select distinct m.group_name, m.stripe from queue_group_member m where m.member = any (in_members)) d
-        where in_outcome = 'dead' or (
+        from (
+            select m.group_name, m.stripe, bool_or(m.outcome = 'dead') as dead
+            from queue_group_member m where m.member = any (v_members) group by m.group_name, m.stripe) d
+        where d.dead or (
             select o.member from queue_group_member o
             where o.group_name = d.group_name and o.stripe = d.stripe and o.done_at is null limit 1) is null
         order by 1
@@ -5342,10 +5403,10 @@ begin
     end loop;
 end $$;
 --;
-comment on function _queue_members_end(bigint[], text, jsonb, bigint) is
-$$Members of groups are done; the last one of a group has it finish.
-in_members: the members; those that are done already stay as they are. in_outcome: acked, duplicate, dead, gone.
-in_result: of each of them, NULL: none. in_now: the time of the call.
+comment on function _queue_members_settle(bigint) is
+$$The members that this call has ended, all of them: the last one of a group has it finish. After it a call ends no
+message and puts in no key, but that of a continuation; semaphores come next.
+in_now: the time of the call.
 A snapshot that can't see who else ends one leaves a note, see _queue_group_note.
 Locks: their stripes, in order, until the transaction ends: of two that end at the same moment the second one sees the
 first. Then as _queue_group_check, in the order of the groups' names.$$;
@@ -5378,7 +5439,7 @@ Errors: PQ002 for a group that isn't there, PQ004 for one that has finished.
 Locks: the groups, shared, in the order of their names: they can't finish before the transaction ends. Waits for one
 that is finishing.$$;
 --;
--- calls: _queue_group_check, _queue_groups_due, _queue_members_end
+-- calls: _queue_group_check, _queue_groups_due, _queue_members_end, _queue_members_settle
 -- changes: queue_group, queue_group_member, queue_group_stripe
 create or replace function _queue_prune_groups(in_now bigint, in_max bigint) returns bigint language plpgsql
     set enable_seqscan = off set enable_hashjoin = off as $$
@@ -5393,25 +5454,6 @@ declare
     v_places bigint[] := '{}';
     v_group record;
 begin
-    for v_group in
-        select g.group_name from queue_group g where g.forget_at <= in_now
-            order by g.forget_at limit in_max for update skip locked
-    loop
-        continue when ( -- who ends a member late, of a group that has failed, wants the group next
-            select count(*) from queue_group_stripe s where s.group_name = v_group.group_name) > (
-            select count(*) from (
-                select s.stripe from queue_group_stripe s
-                where s.group_name = v_group.group_name for update skip locked) l);
-        delete from queue_group_member m
-        where m.member = any (array(
-            select o.member from queue_group_member o where o.group_name = v_group.group_name limit in_max - v_pruned));
-        get diagnostics v_rows = row_count;
-        v_pruned := v_pruned + v_rows;
-        exit when v_pruned >= in_max;
-        delete from queue_group_stripe s where s.group_name = v_group.group_name;
-        delete from queue_group g where g.group_name = v_group.group_name;
-        v_pruned := v_pruned + 1;
-    end loop;
     for v_group in
         select g.group_name, g.checked_to from queue_group g where g.finished_at is null
             order by g.checked_at limit in_max
@@ -5430,7 +5472,11 @@ begin
         exit when v_left <= 0;
     end loop;
     -- of all groups at once, before one is locked: a stripe that is waited for may be of who wants that next
+    v_gone := array( -- another prune may have found the same
+        select m.member from queue_group_member m
+        where m.member = any (v_gone) order by m.member + 0 for update skip locked);
     perform _queue_members_end(v_gone, 'gone', null::jsonb, in_now) where v_gone <> '{}';
+    perform _queue_members_settle(in_now);
     perform _queue_groups_due(in_now);
     for v_group in
         select n.group_name, n.place from unnest(v_names, v_places) n (group_name, place)
@@ -5443,6 +5489,28 @@ begin
             where g.group_name = v_group.group_name;
         end if;
     end loop;
+    -- last, because who waits for one of their stripes may have others
+    for v_group in
+        select g.group_name from queue_group g where g.forget_at <= in_now
+            order by g.forget_at limit in_max for update skip locked
+    loop
+        continue when ( -- who ends a member late, of a group that has failed, wants the group next
+            select count(*) from queue_group_stripe s where s.group_name = v_group.group_name) > (
+            select count(*) from (
+                select s.stripe from queue_group_stripe s
+                where s.group_name = v_group.group_name for update skip locked) l);
+        delete from queue_group_member m
+        where m.member = any (array(
+            select o.member from queue_group_member o where o.group_name = v_group.group_name
+            limit in_max - v_pruned for update skip locked));
+        get diagnostics v_rows = row_count;
+        v_pruned := v_pruned + v_rows;
+        exit when v_pruned >= in_max;
+        continue when exists (select from queue_group_member m where m.group_name = v_group.group_name);
+        delete from queue_group_stripe s where s.group_name = v_group.group_name;
+        delete from queue_group g where g.group_name = v_group.group_name;
+        v_pruned := v_pruned + 1;
+    end loop;
     return v_pruned;
 end $$;
 --;
@@ -5452,11 +5520,11 @@ gone without an ack, and finishes those where nobody saw that all is done: those
 longest.
 in_now: the time of the call. in_max: how many rows to look at, of each sort.
 Result: how many were forgotten.
-Locks: the groups that are forgotten; what others have locked is left. Then as _queue_members_end.$$;
+Locks: as _queue_members_settle. Then the groups that are forgotten; what others have locked is left.$$;
 --;
 -- calls: _queue_boolean, _queue_check_name, _queue_check_options, _queue_check_payload, _queue_check_roles,
---     _queue_fail, _queue_group_check, _queue_group_note, _queue_integer, _queue_members_end, _queue_number,
---     _queue_permits_settle, _queue_text, queue_now
+--     _queue_fail, _queue_group_check, _queue_group_note, _queue_integer, _queue_members_end, _queue_members_settle,
+--     _queue_number, _queue_permits_settle, _queue_text, queue_now
 -- changes: queue_group, queue_group_stripe
 create or replace function queue_group(in_group text, in_then_kind text default null,
     in_then_payload jsonb default null, in_options jsonb default null, out group_name text, out state text,
@@ -5529,6 +5597,7 @@ begin
                     select q.source_kind from delayed_queue q where q.entry = m.entry offset 0) l
                 where m.group_name = in_group and m.done_at is null and l.source_kind is not null);
             perform _queue_members_end(v_dead, 'dead', null::jsonb, v_now) where v_dead <> '{}';
+            perform _queue_members_settle(v_now);
         end if;
         perform _queue_group_note(in_group);
         perform _queue_group_check(in_group, v_now);
@@ -7104,7 +7173,8 @@ begin
         perform _queue_fail('PQ001', 'parts', in_parts::text, 'must be a JSON array of {part, messages}');
     end if;
     select min(e.part::text) into v_bad from jsonb_array_elements(in_parts) e (part)
-    where ((e.part ->> 'part') ~ '^[0-9]{1,18}$' and (e.part ->> 'messages') ~ '^[0-9]{1,18}$') is not true;
+    where ((e.part ->> 'part') ~ '^[0-9]{1,18}$|^[0-8][0-9]{18}$'
+        and (e.part ->> 'messages') ~ '^[0-9]{1,18}$') is not true;
     if v_bad is not null then
         perform _queue_fail('PQ001', 'parts', v_bad, 'must have a part of queue_stage_begin and a number of messages');
     end if;
@@ -7318,7 +7388,7 @@ comment on function _queue_stream_fail(jsonb, text, bigint, bigint) is
 $$Gives back what failed of a batch. A receipt that is held by nobody any more is left out.
 in_failed: a JSON array of {receipt, and options of queue_nack}. in_stream, in_batch: the batch. in_now: the time of the
 call.
-Result: how many. The caller has _queue_permits_settle free their permits at its end.
+Result: how many. At its end the caller has _queue_members_settle and _queue_permits_settle see to the rest.
 Errors: PQ002, PQ005.
 Locks: as _queue_nack.$$;
 --;
@@ -7410,8 +7480,8 @@ Result: entries, with in_keeps those of what was put in, in order, else none; pu
 Locks: waits for other transactions that are putting one of the keys.
 differs: on MariaDB and MySQL _queue_push puts in one row after another.$$;
 --;
--- calls: _queue_check_inbox_row, _queue_index, _queue_is_huge, _queue_log, _queue_put_inbox_rows, _queue_setting,
---     _queue_take_back, _queue_wake, queue_now
+-- calls: _queue_check_inbox_row, _queue_check_json, _queue_index, _queue_is_huge, _queue_log, _queue_put_inbox_rows,
+--     _queue_setting, _queue_take_back, _queue_wake, queue_now
 -- changes: queue_inbox
 create or replace function _queue_drain_inbox() returns trigger
     language plpgsql
@@ -7451,6 +7521,8 @@ begin
             select row(l.*)::queue_inbox as message, row_number() over (order by l.id) as n from landed l order by l.id
         loop
             begin
+                perform _queue_check_json((v_row.message).payload, 'PQ003', 'payload'),
+                    _queue_check_json((v_row.message).headers, 'PQ003', 'headers');
                 perform _queue_check_inbox_row(v_row.message, v_now);
             exception when others then
                 raise exception using errcode = case when sqlstate like 'PQ%' then sqlstate else 'PQ003' end,
@@ -7526,8 +7598,11 @@ begin
             union all
             (select n.part from queue_stage_part n where n.query = v_query and n.run > v_run order by n.query, n.run)))
         order by p.part + 0 for update skip locked) o; -- + 0: ADR 13
-    insert into queue_stage_part as p (job, query, batch, run, begun_at) values (in_job, v_query, v_batch, v_run, v_now)
-    returning p.part into queue_stage_begin.part;
+    -- The time first: who writes unlogged tables alone doesn't wait for the disk, and a crash may set a sequence back.
+    -- A writer that lives on would publish what another has staged since under its number.
+    part := v_now << 11 & 9223372036854775807 | nextval('queue_stage_part_part_seq'::regclass);
+    insert into queue_stage_part (part, job, query, batch, run, begun_at)
+    values (part, in_job, v_query, v_batch, v_run, v_now);
 end $$;
 --;
 comment on function queue_stage_begin(text, jsonb) is
@@ -8019,14 +8094,15 @@ differs: on MariaDB and MySQL the number of the session makes the name of its lo
 --;
 create or replace function _queue_is_alive(in_worker queue_worker, in_now bigint) returns boolean language sql volatile
     return case
-        when in_worker.session_lock is null then in_worker.heartbeat_at + in_worker.timeout_seconds * 1000000 > in_now
+        when in_worker.session_lock is null then
+            abs(in_now - in_worker.heartbeat_at) < in_worker.timeout_seconds * 1000000
         when in_worker.session_id = pg_backend_pid() then in_worker.session_lock = any (_queue_session_locks())
         else not (pg_try_advisory_lock_shared(hashoid('queue_worker'::regclass), in_worker.session_lock)
             and pg_advisory_unlock_shared(hashoid('queue_worker'::regclass), in_worker.session_lock)) end;
 --;
 comment on function _queue_is_alive(queue_worker, bigint) is
 $$Whether a registered worker is alive, by its session or by its heartbeat. A session can't see its own lock by trying
-to take it, and looks for it.
+to take it, and looks for it. A heartbeat that is as far ahead is of a clock that was set back, and says nothing.
 in_worker: its row. in_now: the time of the call.
 Result: true or false; NULL where there is no row.
 Locks: a shared advisory lock, for an instant; it never waits.
@@ -8117,13 +8193,15 @@ declare
     v_worker record;
     v_done boolean;
 begin
-    -- who was there before the server was away has its timeout to come back; who lost a session, reconnect_seconds
+    -- who was there before the server was away, or its clock was set back, has its timeout to come back; who lost a
+    -- session, reconnect_seconds
     update queue_worker w set server_run = 0, session_lock = null, session_id = null,
-        heartbeat_at = in_now - case when w.server_run in (0, v_run)
+        heartbeat_at = in_now - case when w.session_lock is not null and w.server_run in (0, v_run)
             then greatest(w.timeout_seconds - w.reconnect_seconds, 0) * 1000000 else 0 end
     where w.worker = any (array(
         select o.worker from queue_worker o
-        where o.server_run not in (0, v_run) or o.reconnect_seconds > 0 and o.session_lock is not null
+        where o.server_run not in (0, v_run) or o.session_lock is null and o.heartbeat_at > in_now
+            or o.reconnect_seconds > 0 and o.session_lock is not null
             and not _queue_is_alive(o, in_now)
         for update skip locked));
     for v_worker in
@@ -8148,7 +8226,8 @@ end $$;
 comment on function _queue_reap(bigint) is
 $$Frees what dead workers held, and forgets them. Nobody is presumed dead because the server was away: whose last
 heartbeat is of another run of it, another node's included, is judged by its heartbeat from now on, with all of its
-timeout; once, until it beats again. Who loses a session has reconnect_seconds for that.
+timeout; once, until it beats again. So is one whose heartbeat is of the future, since the clock was set back. Who loses
+a session has reconnect_seconds for that.
 in_now: the time of the call.
 Result and locks: those of queue_reap.$$;
 --;
@@ -8244,7 +8323,7 @@ Locks: the worker. With session also a lock of the session, which has one until 
 gone.
 Where the idea comes from: the workers of Chapman, which have an identity.$$;
 --;
--- calls: _queue_groups_due, _queue_permits_sweep, _queue_reap, queue_now
+-- calls: _queue_groups_due, _queue_members_settle, _queue_permits_sweep, _queue_reap, queue_now
 create or replace function queue_reap() returns table (worker text, freed integer)
     language plpgsql
     security definer set search_path from current set plan_cache_mode = force_generic_plan
@@ -8254,6 +8333,7 @@ declare
 begin
     perform _queue_groups_due(v_now);
     return query select r.worker, r.freed from _queue_reap(v_now) r;
+    perform _queue_members_settle(v_now);
     perform _queue_permits_sweep(v_now);
 end $$;
 --;
@@ -8812,9 +8892,7 @@ begin
             ('queue_log_known_id_seq'::regclass, 1000000, (select max(n.id) from queue_log_known n)),
             ('queue_cursor_id_seq'::regclass, 1000000, (select max(c.id) from queue_cursor c)),
             ('queue_inbox_id_seq'::regclass, 1000000, (select max(i.id) from queue_inbox i
-                where i.id > (select coalesce(pg_sequence_last_value('queue_inbox_id_seq'::regclass), 0)))),
-            ('queue_stage_part_part_seq'::regclass, 1000000, (select max(p.part) from queue_stage_part p
-                where p.part > (select coalesce(pg_sequence_last_value('queue_stage_part_part_seq'::regclass), 0))))
+                where i.id > (select coalesce(pg_sequence_last_value('queue_inbox_id_seq'::regclass), 0))))
             ) s (sequence, step, most)
         where s.most > coalesce(pg_sequence_last_value(s.sequence), 0)
     loop
@@ -8832,14 +8910,14 @@ end $$;
 comment on function _queue_mend_sequences() is
 $$Finds sequences that are behind the numbers in their tables, and sets them far beyond: a logical replication takes the
 rows alone to a copy, and who lets the copy take over may forget the sequences. New messages would come before those
-that wait, and others end in an error. Numbers of messages are never used again. The sequences of queue_use and
-queue_write are left alone: their numbers tell apart rows of the same microsecond alone.
+that wait, and others end in an error. Numbers of messages are never used again. The sequences of queue_use,
+queue_write and queue_stage_part are left alone: their numbers tell apart rows of the same microsecond alone.
 Result: what was wrong, in words; empty: nothing.
 Locks: an advisory lock of the transaction for each that is behind.
 differs: only here. See _queue_epoch.$$;
 --;
--- calls: _queue_fold_counts, _queue_groups_due, _queue_is_alive, _queue_prune_by_the_way, _queue_prune_terms,
---     _queue_reap, _queue_setting
+-- calls: _queue_fold_counts, _queue_groups_due, _queue_is_alive, _queue_members_settle, _queue_prune_by_the_way,
+--     _queue_prune_terms, _queue_reap, _queue_setting
 create or replace function _queue_upkeep(in_kind queue_kind, in_now bigint,
     in_max bigint) returns void language plpgsql as $$
 declare
@@ -8854,6 +8932,7 @@ begin
         if (select bool_and(v_since + w.timeout_seconds * 1000000 <= in_now)
             from queue_worker w where not _queue_is_alive(w, in_now)) then
             perform _queue_reap(in_now);
+            perform _queue_members_settle(in_now);
         end if;
     else
         perform set_config(v_name, in_now::text, false);
@@ -9284,6 +9363,7 @@ revoke all on function
     _queue_check_dead_letter_kind(text, text),
     _queue_check_fit(jsonb, jsonb, text),
     _queue_check_headers(jsonb, text),
+    _queue_check_json(text, text, text),
     _queue_check_kinds(jsonb),
     _queue_check_move(text, jsonb, bigint, text),
     _queue_check_nack(jsonb),
@@ -9344,6 +9424,7 @@ revoke all on function
     _queue_matcher(text),
     _queue_mend_sequences(),
     _queue_members_end(bigint[], text, jsonb, bigint),
+    _queue_members_settle(bigint),
     _queue_message(jsonb, bigint, jsonb, bigint),
     _queue_misfit(jsonb, jsonb),
     _queue_move(bigint[], bytea[], text[], jsonb[], bigint),

@@ -473,17 +473,15 @@ end $$;
 --;
 comment on sequence queue_secret is 'A number that nobody but the owner knows; internal to _queue_setting.';
 --;
--- Not the table's own, which would be unlogged with it from PostgreSQL 15 on, and begin anew after a crash: a writer
--- that lives on would publish what another has staged since under its number.
-create sequence queue_stage_part_part_seq;
+create sequence queue_stage_part_part_seq minvalue 0 maxvalue 2047 cycle;
 --;
-comment on sequence queue_stage_part_part_seq is 'The last part that was begun; internal to queue_stage_begin.';
+comment on sequence queue_stage_part_part_seq is 'Tells apart the parts that are begun in the same microsecond; internal to queue_stage_begin.';
 --;
 -- What somebody has staged, to be published by queue_stage_publish: one row a writer that has committed. Unlogged
 -- because a crash of the server that loses it loses nothing that was published, and queue_stage_publish refuses a part
 -- that isn't there.
 create unlogged table queue_stage_part (
-    part     bigint not null default nextval('queue_stage_part_part_seq'),
+    part     bigint not null,
     job      text collate "C" not null,
     query    text collate "C",
     batch    bigint,
