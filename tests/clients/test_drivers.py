@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import time
 from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
@@ -50,7 +51,7 @@ ERRORS: tuple[tuple[type[QueueError], str, Callable[[Any], object]], ...] = (
     (InvalidParameter, "PQ001", lambda q: q.reserve("a", max_messages=0)),
     (InvalidOption, "PQ002", lambda q: q.push("a", "k", colour="red")),
     (InvalidOption, "PQ002", lambda q: q.define("a", jitter=7)),
-    (InvalidPayload, "PQ003", lambda q: q.push("a", "k", "\0")),
+    (InvalidPayload, "PQ003", lambda q: q.push("a", "k", json.loads("[" * 32 + "]" * 32))),
     (Refused, "PQ004", lambda q: q.define("a", dead_letter_kind="a")),
     (InvalidReceipt, "PQ005", lambda q: q.ack("x")),
     (InvalidReceipt, "PQ005", lambda q: q.nack_many(["1-" + "0" * 32, "x"])),

@@ -2798,10 +2798,10 @@ create procedure queue_wait(in in_kinds longtext character set utf8mb4, in in_ti
 in_kinds: a JSON array of 1 to 100 kinds, or one kind as a JSON string.
 in_timeout_seconds: how long at the most, 0 to 300; NULL: 5.
 Result: p_kind: the first of the kinds that may have something. Another consumer may be about to take it. No row where
-the time is over. A paused kind has nothing. On PostgreSQL the call waits 5 s at the most, whatever it is given. A
-statement that waits is an open snapshot, behind which nothing can be cleaned away; clients LISTEN there, see
-queue_listen. Under REPEATABLE READ and SERIALIZABLE the call sees what was there when the transaction began, and no
-more.
+the time is over. A paused kind has nothing. On PostgreSQL the call waits 5 s at the most, whatever it is given; if the
+server''s clock is set back meanwhile, as much longer. A statement that waits is an open snapshot, behind which nothing
+can be cleaned away; clients LISTEN there, see queue_listen. Under REPEATABLE READ and SERIALIZABLE the call sees what
+was there when the transaction began, and no more.
 Errors: PQ001 for kinds and timeout_seconds.
 Locks: no row.
 Where the idea comes from: the long poll of SQS.
