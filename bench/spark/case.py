@@ -143,8 +143,8 @@ def write(run: Run, spark: SparkSession, rows: int) -> None:
         return timed(rows, writer.mode("append").save)
 
     for name, side, target in (
-        ("write, a transaction a task", lambda: ours("task"), 0.7),
-        ("write, staged and published at once", lambda: ours("job"), 0.4),
+        ("write, a transaction a task", lambda: ours("task"), 0.6),
+        ("write, staged and published at once", lambda: ours("job"), 0.35),
         ("inbox by JDBC", lambda: by_jdbc("queue_inbox"), 0.4),
         ("the queue's own table by JDBC", lambda: by_jdbc("delayed_queue", placed), None),
     ):
