@@ -2,9 +2,8 @@
 create or replace function _queue_members_settle(in_now bigint) returns void
     language plpgsql as $$
 declare
-    v_noted constant text := _queue_setting('members');
+    v_name text; v_noted constant text := _queue_setting('members');
     v_members constant bigint[] := nullif(current_setting(v_noted, true), '')::bigint[];
-    v_name text;
 begin
     if v_members is null then
         return;
@@ -21,7 +20,8 @@ begin
         select distinct d.group_name
         from (
             select m.group_name, m.stripe, bool_or(m.outcome = 'dead') as dead
-            from queue_group_member m where m.member = any (v_members) group by m.group_name, m.stripe) d
+            from (select e.* from queue_group_member e where e.member = any (v_members) offset 0) m -- ADR 13
+            group by m.group_name, m.stripe) d
         where d.dead or (
             select o.member from queue_group_member o
             where o.group_name = d.group_name and o.stripe = d.stripe and o.done_at is null limit 1) is null
