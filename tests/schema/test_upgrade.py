@@ -170,15 +170,15 @@ def test_an_upgrade_that_waits_for_an_open_transaction_lets_others_go_on(
     kept: list[tuple[Any, ...]] = []
 
     def note(seconds: float) -> None:
-        if seconds >= SHORTEST_PAUSE_S:
+        if seconds >= SHORTEST_PAUSE_S and threading.current_thread().name.startswith("upgrade"):
             with psycopg.connect(database_url) as connection:
                 kept.extend(connection.execute(EXCLUSIVE).fetchall())
             paused.release()
         sleep(seconds)
 
-    monkeypatch.setattr(migrate_postgresql.time, "sleep", note)
+    monkeypatch.setattr(migrate_postgresql.time, "sleep", note)  # of all threads of this process
     traffic = Traffic(database_url)
-    with psycopg.connect(database_url) as application, ThreadPoolExecutor(1) as pool:
+    with psycopg.connect(database_url) as application, ThreadPoolExecutor(1, "upgrade") as pool:
         own = Queue(application)
         own.push("mail", "of the application", 0)
         own.reserve("orders")
@@ -202,12 +202,13 @@ def test_between_two_steps_the_calls_that_are_going_on_end(
     polled, sleep = threading.Semaphore(0), time.sleep
 
     def note(seconds: float) -> None:
-        polled.release()
+        if threading.current_thread().name.startswith("downgrade"):
+            polled.release()
         sleep(seconds)
 
     monkeypatch.setattr(migrate_postgresql.time, "sleep", note)
     migrate.upgrade(database_url)
-    with psycopg.connect(database_url) as application, ThreadPoolExecutor(1) as pool:
+    with psycopg.connect(database_url) as application, ThreadPoolExecutor(1, "downgrade") as pool:
         # a call that has no lock on a table yet looks like this
         application.execute("select 1")
         downgrade = pool.submit(migrate.downgrade, database_url, revision=FIRST)

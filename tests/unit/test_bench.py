@@ -99,7 +99,7 @@ def test_a_run_writes_every_figure_with_all_that_a_reader_needs(
 
     found = json.loads(path.read_text())
     assert path.name.endswith("-postgresql.json")
-    assert len(found["figures"]) == len(run.figures) == 1 + 16 + 1 + 1
+    assert len(found["figures"]) == len(run.figures) == 2 + 16 + 1 + 1
     for one in found["figures"]:
         assert {"name", "ratio", "unit", "clients", "repetitions", "target", "settings", "note"} <= set(one)
         assert one["settings"] == {"synchronous_commit": "off"}
