@@ -2500,7 +2500,6 @@ begin
         declare v_outcomes longtext character set ascii;
         declare v_outcome varchar(10) character set utf8mb4;
         declare v_number int default 0;
-        declare v_locked boolean;
         declare exit handler for 1213, 1020, 1467 call _queue_retry(v_own, v_tries);
         declare exit handler for sqlexception begin call _queue_undo(v_own); resignal; end;
         call _queue_begin(v_own);
@@ -2531,14 +2530,13 @@ begin
                 where substr(v_outcomes, r.place, 1) = 'l' order by r.place limit 5) l; -- an error has no room for more
             call _queue_fail('PQ006', 'receipts', v_names, 'lost, so nothing was done');
         end if;
-        set v_locked = coalesce(@pyqueue_members, @pyqueue_permit_names) is not null;
-        if @pyqueue_members is not null then
-            call _queue_members_settle();
-        end if;
-        if @pyqueue_permit_names is not null then
-            call _queue_permits_end();
-        end if;
-        if v_locked then
+        if coalesce(@pyqueue_members, @pyqueue_permit_names) is not null then
+            if @pyqueue_members is not null then
+                call _queue_members_settle();
+            end if;
+            if @pyqueue_permit_names is not null then
+                call _queue_permits_end();
+            end if;
             set @pyqueue_permit_held = true; -- to wait for others now could be a deadlock
         end if;
         call _queue_reserve(in_kind, in_worker, in_max_messages, v_options, v_entry, v_entries, v_seed);
@@ -5746,12 +5744,14 @@ begin
             /*M!100600 set statement sql_safe_updates = 0 for */ delete m from json_table(coalesce(v_gone, '[]'), '$[*]' columns (member bigint path '$')) j
                 straight_join queue_group_member m force index (primary) on m.member = j.member;
             set out_pruned = out_pruned + v_rows;
-            select count(*) into v_open from queue_group_member m force index (queue_group_member_group)
-            where m.group_name = v_name;
-            if v_rows < v_left and v_open = 0 then
-                delete s from queue_group_stripe s where s.group_name = v_name;
-                delete g from queue_group g where g.group_name = v_name;
-                set out_pruned = out_pruned + 1;
+            if v_rows < v_left then -- all that nobody has locked
+                select count(*) into v_open from queue_group_member m force index (queue_group_member_group)
+                where m.group_name = v_name;
+                if v_open = 0 then
+                    delete s from queue_group_stripe s where s.group_name = v_name;
+                    delete g from queue_group g where g.group_name = v_name;
+                    set out_pruned = out_pruned + 1;
+                end if;
             end if;
         end if;
     end loop; end; close v_past;

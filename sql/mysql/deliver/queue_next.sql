@@ -31,7 +31,6 @@ begin
         declare v_outcomes longtext character set ascii;
         declare v_outcome varchar(10);
         declare v_number int default 0;
-        declare v_locked boolean;
         set v_entry = null, v_entries = null, v_seed = null;
         if in_options is not null then
             call _queue_check_options(in_options, 'timeout_seconds,where,lost', 'options');
@@ -59,14 +58,13 @@ begin
                 where substr(v_outcomes, r.place, 1) = 'l' order by r.place limit 5) l; -- an error has no room for more
             call _queue_fail('PQ006', 'receipts', v_names, 'lost, so nothing was done');
         end if;
-        set v_locked = coalesce(@pyqueue_members, @pyqueue_permit_names) is not null;
-        if @pyqueue_members is not null then
-            call _queue_members_settle();
-        end if;
-        if @pyqueue_permit_names is not null then
-            call _queue_permits_end();
-        end if;
-        if v_locked then
+        if coalesce(@pyqueue_members, @pyqueue_permit_names) is not null then
+            if @pyqueue_members is not null then
+                call _queue_members_settle();
+            end if;
+            if @pyqueue_permit_names is not null then
+                call _queue_permits_end();
+            end if;
             set @pyqueue_permit_held = true; -- to wait for others now could be a deadlock
         end if;
         call _queue_reserve(in_kind, in_worker, in_max_messages, v_options, v_entry, v_entries, v_seed);

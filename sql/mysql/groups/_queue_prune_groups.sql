@@ -87,12 +87,14 @@ begin
             delete m from unnest(coalesce(v_gone, '[]')) j (member bigint)
                 straight_join queue_group_member m force index (primary) on m.member = j.member;
             set out_pruned = out_pruned + v_rows;
-            select count(*) into v_open from queue_group_member m force index (queue_group_member_group)
-            where m.group_name = v_name;
-            if v_rows < v_left and v_open = 0 then
-                delete s from queue_group_stripe s where s.group_name = v_name;
-                delete g from queue_group g where g.group_name = v_name;
-                set out_pruned = out_pruned + 1;
+            if v_rows < v_left then -- all that nobody has locked
+                select count(*) into v_open from queue_group_member m force index (queue_group_member_group)
+                where m.group_name = v_name;
+                if v_open = 0 then
+                    delete s from queue_group_stripe s where s.group_name = v_name;
+                    delete g from queue_group g where g.group_name = v_name;
+                    set out_pruned = out_pruned + 1;
+                end if;
             end if;
         end if;
     end each;
