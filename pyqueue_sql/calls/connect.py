@@ -93,7 +93,7 @@ def connect(
             another database than that of the URL.
         read_committed: whether its transactions are so whatever the server's default is, in which calls
             may wait for each other, or fail. On PostgreSQL that is the `isolation_level` of the connection,
-            which a call of `Queue` has under autocommit, too; for other statements see `has_a_level`.
+            which a call of `Queue` has under autocommit, too; for other statements see `own_transaction`.
 
     A server that doesn't let us in within ten seconds isn't there, unless connect_timeout says otherwise. One
     whose machine or network is gone is given up within a minute, unless libpq's own settings for that
@@ -138,13 +138,15 @@ def failed_postgresql(error: psycopg.OperationalError, url: str) -> ConnectionFa
     return ConnectionFailed(explained(said.strip(), url), away=away, busy=busy)
 
 
-def has_a_level(connection: Any) -> bool:
-    """Whether a statement over psycopg is a transaction of its own, and its connection has a level for it.
+def own_transaction(connection: Any) -> Any:
+    """Return the transaction of one statement over psycopg, sync or async, in the level of its connection.
 
-    Only BEGIN tells the server of that: the level of the session may be others' as well.
+    It is none where the connection has no level, or isn't in autocommit. Only BEGIN tells the server of a
+    level: that of the session may be others' as well.
     """
     idle = connection.info.transaction_status == TransactionStatus.IDLE
-    return connection.autocommit and connection.isolation_level is not None and idle
+    has_a_level = connection.autocommit and connection.isolation_level is not None
+    return connection.transaction() if has_a_level and idle else contextlib.nullcontext()
 
 
 def settings_of_network(settings: dict[str, Any]) -> dict[str, Any]:

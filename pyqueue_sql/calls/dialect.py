@@ -19,7 +19,7 @@ from decimal import Decimal
 from typing import Any, Final, NamedTuple, TypeAlias, cast
 
 from pyqueue_sql.calls.call import Call, Column, Relation, Routine, Row
-from pyqueue_sql.calls.options import shown
+from pyqueue_sql.calls.options import NUL, has_nul, shown
 from pyqueue_sql.errors import (
     InvalidOption,
     InvalidParameter,
@@ -53,7 +53,6 @@ _COLUMNS_OF_MYSQL = {"timestamp": "timestampdiff(microsecond, '1970-01-01', {0})
 MYSQL_PACKET: Final = "select @@max_allowed_packet"
 _AROUND_A_STATEMENT = 2
 """Bytes of a packet."""
-NUL: Final = r"\u0000"
 _REFUSED_JSON: dict[str, type[QueueError]] = {
     **dict.fromkeys(("filter", "options", "push_options", "rule"), InvalidOption),
     "kinds": InvalidParameter,
@@ -166,7 +165,7 @@ def _checked(parameter: Column, value: Any) -> Any:
 
 def _json(name: str, value: str) -> str:
     """Return JSON without the character NUL, of which PostgreSQL itself doesn't say where it stands."""
-    if NUL in value and NUL in value.replace(r"\\", ""):
+    if has_nul(value):
         text = value if len(value) <= 40 else f"{value[:40]}…"
         raise _REFUSED_JSON.get(name, InvalidPayload)(f'{name} "{text}": must not contain {NUL}')
     return value

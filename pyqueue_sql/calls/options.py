@@ -17,6 +17,8 @@ from pyqueue_sql.errors import InvalidOption, InvalidParameter, InvalidPayload, 
 from pyqueue_sql.models import CatchUp, Message, to_microseconds
 
 T = TypeVar("T")
+NUL: Final = r"\u0000"
+"""The character NUL, as JSON writes it."""
 OnDuplicate = Literal["ignore", "replace", "keep_time", "push_back"]
 
 
@@ -221,6 +223,11 @@ def shown(value: object) -> str:
         return "of type Message"
     text = repr(value)
     return text if len(text) <= 40 else f"{text[:39]}…"
+
+
+def has_nul(json_text: str) -> bool:
+    """Whether JSON has the character NUL, which no server can hold."""
+    return NUL in json_text and NUL in json_text.replace(r"\\", "")
 
 
 def to_list(

@@ -9,7 +9,6 @@ from __future__ import annotations
 
 import sys
 from collections.abc import Awaitable, Callable, Sequence
-from contextlib import nullcontext
 from typing import Any, NamedTuple, NoReturn, TypeAlias
 
 from psycopg.errors import DuplicatePreparedStatement, InvalidSqlStatementName
@@ -19,7 +18,7 @@ from psycopg.rows import tuple_row
 
 from pyqueue_sql.calls import dialect, through_mysql
 from pyqueue_sql.calls.call import Call, Row
-from pyqueue_sql.calls.connect import has_a_level
+from pyqueue_sql.calls.connect import own_transaction
 from pyqueue_sql.calls.through_mysql import BUFFERED
 
 Rows: TypeAlias = Sequence[Row]
@@ -55,7 +54,7 @@ def _psycopg(connection: Any, call: Call[Any]) -> Rows:
 def _psycopg_once(connection: Any, call: Call[Any]) -> Rows:
     # not execute() of the connection: its rows are whatever the caller wants them to be
     cursor = connection.cursor(row_factory=tuple_row)
-    with connection.transaction() if has_a_level(connection) else nullcontext():
+    with own_transaction(connection):
         cursor.execute(*_for_psycopg(cursor, call))
         return dialect.postgresql_rows(call.what, cursor.fetchall())
 
@@ -114,7 +113,7 @@ async def _async_psycopg(connection: Any, call: Call[Any]) -> Rows:
 
 async def _async_psycopg_once(connection: Any, call: Call[Any]) -> Rows:
     cursor = connection.cursor(row_factory=tuple_row)
-    async with connection.transaction() if has_a_level(connection) else nullcontext():
+    async with own_transaction(connection):
         await cursor.execute(*_for_psycopg(cursor, call))
         return dialect.postgresql_rows(call.what, await cursor.fetchall())
 

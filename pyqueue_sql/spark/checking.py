@@ -8,6 +8,7 @@ import json
 from collections.abc import Callable, Iterator, Mapping
 from typing import Any, Final
 
+from pyqueue_sql.calls.options import NUL, has_nul
 from pyqueue_sql.errors import InvalidParameter
 from pyqueue_sql.spark.arrow import pa, pc
 
@@ -147,8 +148,8 @@ def why_no_payload(text: str) -> str | None:
         if text.count("{") + text.count("[") >= DEEPEST and _depth(value) > DEEPEST:
             return f"must be at most {DEEPEST} levels deep"
         if "\\u" in text:
-            if "\\u0000" in text.replace("\\\\", ""):
-                return "must not contain \\u0000"
+            if has_nul(text):
+                return f"must not contain {NUL}"
             json.dumps(value, ensure_ascii=False).encode()
     except UnicodeEncodeError:
         return "must not contain half of a surrogate pair"

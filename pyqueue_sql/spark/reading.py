@@ -6,7 +6,7 @@ import io
 import logging
 import selectors
 from collections.abc import Generator, Iterator, Sequence
-from contextlib import contextmanager, nullcontext
+from contextlib import contextmanager
 from dataclasses import dataclass
 from typing import Any, Final
 
@@ -15,7 +15,7 @@ from psycopg import sql
 from psycopg.pq import ExecStatus
 from pymysql.cursors import SSCursor
 
-from pyqueue_sql.calls.connect import has_a_level
+from pyqueue_sql.calls.connect import own_transaction
 from pyqueue_sql.spark.arrow import arrow_schema, columns, csv, pa
 
 log = logging.getLogger(__name__)
@@ -160,8 +160,7 @@ def _copied(connection: Any, text: str, values: Sequence[Any], names: str) -> It
     for value, part in zip(values, parts[1:], strict=True):
         query += sql.Literal(value) + _sql(part)
     copy = sql.SQL("copy ({}) to stdout (format csv)").format(query)
-    own = connection.transaction() if has_a_level(connection) else nullcontext()
-    with own, connection.cursor() as cursor, cursor.copy(copy):
+    with own_transaction(connection), connection.cursor() as cursor, cursor.copy(copy):
         rows: list[bytes] = []
         size = 0
         for row in _rows(connection.pgconn):
