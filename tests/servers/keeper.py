@@ -4,7 +4,8 @@ It ends, and the server and its folder with it, when its input ends: the kernel 
 end. Standard input starts with one line of JSON: `home`, a folder; `owner_pid`; `steps`, each an object with
 `command` and `input`, a file or null. The last step is the server, which is started again
 where there is a file `again` in its folder as it ends, after as many seconds as its first line says and
-with what the other lines add to its command, and not before a file `wait` is gone.
+with what the other lines add to its command, and not before a file `wait` is gone. It isn't started again in
+the second in which it ended: UUID_SHORT() begins with the second of a start, so two in one are the same run.
 """
 
 from __future__ import annotations
@@ -36,9 +37,11 @@ def main() -> int:
             while status is not None and (home / "again").exists():
                 away, *settings = (home / "again").read_text().split("\n")
                 (home / "again").unlink()
+                second = int(time.time())
                 time.sleep(float(away))
-                while (home / "wait").exists() and not ended(config["owner_pid"], 0.05):
-                    pass
+                while int(time.time()) == second or (home / "wait").exists():
+                    if ended(config["owner_pid"], 0.05):
+                        break
                 step = {**step, "command": [*step["command"], *settings]}
                 status = run(step, home, config["owner_pid"])
             if status is None:
