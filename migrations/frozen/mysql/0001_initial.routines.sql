@@ -2013,11 +2013,10 @@ differs: it checks what it was given, too; the short way of a reserve is in _que
 inside of a procedure.'
 begin
     declare v_until, v_looked, v_tokens bigint;
-    declare v_timeout, v_given decimal(30,6) default null;
+    declare v_timeout, v_given, v_none, v_rate decimal(30,6) default null;
     declare v_most, v_number, v_expired, v_ends, v_gone, v_limit int;
     declare v_ended int default 1;
     declare v_before int default 0; -- expired holds that were ended
-    declare v_none, v_rate decimal(30,6);
     declare v_slots longtext character set ascii;
     declare v_paused, v_guarded, v_restricted boolean default false;
     declare v_expires decimal(20,6);
@@ -2087,12 +2086,12 @@ begin
             if v_number = 1 then -- without a set, which takes longer
                 set out_entry = json_extract(out_entries, '$[0]');
                 update delayed_queue q
-                set q.scheduled_at = v_until, q.reserved_at = in_now, q.attempts = q.attempts + 1,
+                set q.scheduled_at = v_until, q.reserved_at = in_now, q.attempts = q.attempts + 1, q.room = null,
                     q.deliveries = q.deliveries + 1, q.reserved_by = v_worker, q.secret = unhex(left(out_seed, 32))
                 where q.entry = out_entry;
             else
                 /*M!100600 set statement sql_safe_updates = 0 for */ update json_table(out_entries, '$[*]' columns (entry bigint path '$')) j straight_join delayed_queue q force index (primary) on q.entry = j.entry
-                set q.scheduled_at = v_until, q.reserved_at = in_now, q.attempts = q.attempts + 1,
+                set q.scheduled_at = v_until, q.reserved_at = in_now, q.attempts = q.attempts + 1, q.room = null,
                     q.deliveries = q.deliveries + 1, q.reserved_by = v_worker,
                     q.secret = unhex(left(sha2(concat(out_seed, q.entry), 256), 32));
             end if;
@@ -2124,8 +2123,7 @@ may be several, a JSON array of their entries. out_seed: what their secrets are 
 differs: a statement costs more inside of a procedure than on PostgreSQL, which has one way for both.'
 begin
     declare v_now, v_start, v_took, v_landed, v_due, v_until bigint;
-    declare v_timeout decimal(20,6);
-    declare v_none decimal(30,6);
+    declare v_timeout, v_none decimal(30,6);
     declare v_most, v_slots int;
     declare v_special, v_keeps, v_guarded, v_expired, v_ends, v_done boolean default false;
     declare v_path longtext character set ascii default concat('$.k', hex(concat(database(), '.', in_kind)));
@@ -2195,7 +2193,7 @@ begin
         if out_entry is not null then
             set out_seed = sha2(concat(@pyqueue_seed, uuid_short()), 256);
             update delayed_queue q
-            set q.scheduled_at = v_until, q.reserved_at = v_now, q.attempts = q.attempts + 1,
+            set q.scheduled_at = v_until, q.reserved_at = v_now, q.attempts = q.attempts + 1, q.room = null,
                 q.deliveries = q.deliveries + 1, q.secret = unhex(left(out_seed, 32)),
                 q.reserved_by = coalesce(in_worker, left(concat(user(), '/', connection_id()), 200))
             where q.entry = out_entry;

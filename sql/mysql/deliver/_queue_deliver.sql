@@ -17,11 +17,10 @@ differs: it checks what it was given, too; the short way of a reserve is in _que
 inside of a procedure.'
 begin
     declare v_until, v_looked, v_tokens bigint;
-    declare v_timeout, v_given decimal(30,6) default null;
+    declare v_timeout, v_given, v_none, v_rate decimal(30,6) default null;
     declare v_most, v_number, v_expired, v_ends, v_gone, v_limit int;
     declare v_ended int default 1;
     declare v_before int default 0; -- expired holds that were ended
-    declare v_none, v_rate decimal(30,6);
     declare v_slots longtext character set ascii;
     declare v_paused, v_guarded, v_restricted boolean default false;
     declare v_expires decimal(20,6);
@@ -91,12 +90,12 @@ begin
             if v_number = 1 then -- without a set, which takes longer
                 set out_entry = json_extract(out_entries, '$[0]');
                 update delayed_queue q
-                set q.scheduled_at = v_until, q.reserved_at = in_now, q.attempts = q.attempts + 1,
+                set q.scheduled_at = v_until, q.reserved_at = in_now, q.attempts = q.attempts + 1, q.room = null,
                     q.deliveries = q.deliveries + 1, q.reserved_by = v_worker, q.secret = unhex(left(out_seed, 32))
                 where q.entry = out_entry;
             else
                 update messages(out_entries) q
-                set q.scheduled_at = v_until, q.reserved_at = in_now, q.attempts = q.attempts + 1,
+                set q.scheduled_at = v_until, q.reserved_at = in_now, q.attempts = q.attempts + 1, q.room = null,
                     q.deliveries = q.deliveries + 1, q.reserved_by = v_worker,
                     q.secret = unhex(left(sha2(concat(out_seed, q.entry), 256), 32));
             end if;

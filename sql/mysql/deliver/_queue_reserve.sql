@@ -11,8 +11,7 @@ may be several, a JSON array of their entries. out_seed: what their secrets are 
 differs: a statement costs more inside of a procedure than on PostgreSQL, which has one way for both.'
 begin
     declare v_now, v_start, v_took, v_landed, v_due, v_until bigint;
-    declare v_timeout decimal(20,6);
-    declare v_none decimal(30,6);
+    declare v_timeout, v_none decimal(30,6);
     declare v_most, v_slots int;
     declare v_special, v_keeps, v_guarded, v_expired, v_ends, v_done boolean default false;
     declare v_path longtext character set ascii default concat('$.k', hex(concat(database(), '.', in_kind)));
@@ -82,7 +81,7 @@ begin
         if out_entry is not null then
             set out_seed = sha2(concat(@pyqueue_seed, uuid_short()), 256);
             update delayed_queue q
-            set q.scheduled_at = v_until, q.reserved_at = v_now, q.attempts = q.attempts + 1,
+            set q.scheduled_at = v_until, q.reserved_at = v_now, q.attempts = q.attempts + 1, q.room = null,
                 q.deliveries = q.deliveries + 1, q.secret = unhex(left(out_seed, 32)),
                 q.reserved_by = coalesce(in_worker, left(concat(user(), '/', connection_id()), 200))
             where q.entry = out_entry;

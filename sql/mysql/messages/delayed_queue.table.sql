@@ -8,6 +8,7 @@
 -- differs: what is pending has columns of its own, because a payload of 31 levels inside of another JSON is too deep
 -- for MariaDB.
 -- differs: route is a text, because MariaDB copies the table to add a column of JSON.
+-- differs: room stands for PostgreSQL's fillfactor: rows grow with their first reserve, which would split their page.
 -- differs: the entry is the primary key, because InnoDB copies that into every other index; it is a number of 8 bytes.
 create table if not exists delayed_queue (
     entry                  bigint not null
@@ -80,6 +81,8 @@ create table if not exists delayed_queue (
         comment 'A dead letter: the order key it had there.',
     semaphores             longtext
         comment 'The semaphores that it needs a permit of to be delivered, in order; NULL: none.',
+    room                   binary(64) default ''
+        comment 'Room in its page for what the first reserve writes, which gives it up; NULL since then.',
     primary key (entry), -- serves: queue_ack, queue_extend, queue_nack, queue_move
     unique key delayed_queue_key (p_kind, p_key), -- serves: queue_push, queue_get, queue_remove
     key delayed_queue_ready (ready_kind, ready_rank, ready_at, entry), -- serves: queue_reserve, queue_pop, queue_peek
