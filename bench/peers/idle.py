@@ -8,6 +8,7 @@ from __future__ import annotations
 import time
 from collections.abc import Callable
 from pathlib import Path
+from urllib.parse import urlsplit
 
 from bench import servers
 from bench.peers import cpu, processes
@@ -17,13 +18,17 @@ NAME = "idle"
 ONCE = True
 WORKERS = 50
 SECONDS = (20, 120)
+WARM_SECONDS = 30
+"""Until the sessions have told the server what they did as they began."""
+MARGIN_SECONDS = 10
+"""Until they end, which isn't counted either."""
 MOST_STATEMENTS = 10
 """A second, of all together."""
 MOST_PERCENT = {"postgresql": 2, "mariadb": 4, "mysql": 4}
 STATUS = "select s.variable_value from {}.global_status s where s.variable_name = 'Questions'"
 STATEMENTS = {
-    "postgresql": "select d.xact_commit + d.xact_rollback from pg_stat_database d"
-    " where d.datname = current_database()",
+    "postgresql": "select coalesce(sum(f.calls), 0) from pg_stat_user_functions f"
+    r" where f.funcname like 'queue\_%' and f.funcname <> 'queue_now'",
     "mariadb": STATUS.format("information_schema"),
     "mysql": STATUS.format("performance_schema"),
 }
@@ -33,9 +38,15 @@ def run(run: Run) -> None:
     """Measure once: what is counted is long enough to be even. What the server does alone is taken off."""
     seconds = SECONDS[0 if run.quick else 1]
     server = servers.name_of(run.url)
+    if server == "postgresql":
+        database = urlsplit(run.url).path.removeprefix("/")
+        servers.tell(run.url, f"alter database {database} set track_functions = 'pl'")
     alone = spent(run.url, server, lambda: time.sleep(seconds / 2))
-    with processes.released(processes.python("worker"), run.url, "idle", [seconds], WORKERS) as (_, expect):
-        busy = spent(run.url, server, lambda: expect(b"done"))
+    arguments = [WARM_SECONDS + seconds + MARGIN_SECONDS]
+    with processes.released(processes.python("worker"), run.url, "idle", arguments, WORKERS) as (_, expect):
+        time.sleep(WARM_SECONDS)
+        busy = spent(run.url, server, lambda: time.sleep(seconds))
+        expect(b"done")
     name = f"{WORKERS} idle workers"
     for what, most, unit, own, found in (
         (name, MOST_STATEMENTS, "statements/s", alone[0], busy[0]),
@@ -55,7 +66,7 @@ def spent(url: str, server: str, wait: Callable[[], object]) -> tuple[float, flo
 
 
 def statements(url: str, server: str) -> float:
-    """Return how many statements were run: on PostgreSQL transactions of this database, each of one."""
+    """Return how many statements were run; on PostgreSQL calls of routines, which autovacuum has none of."""
     return float(servers.ask(url, STATEMENTS[server]))
 
 

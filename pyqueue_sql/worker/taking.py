@@ -21,8 +21,9 @@ if TYPE_CHECKING:
     from pyqueue_sql.worker.settings import Settings
 
 MOST_HELD = 5000
-POLLS_A_WAIT = 4
-"""In a server that waits for us, a reserve on suspicion may be rarer than the waits."""
+POLLS_A_WAIT, POLLS_A_RESERVE = 2, 4
+"""In a server that waits for us, a reserve on suspicion may be rarer than the waits, and a proxy may end a
+statement that takes 50 s."""
 
 
 class Taker:
@@ -64,9 +65,9 @@ class Taker:
         self._refused: set[str] = set()
         self._left = settings.max_messages
         looks = LOOKS_SECONDS if keeper.listens else ()
-        poll = settings.poll_seconds * (POLLS_A_WAIT if waits is not None else 1)
+        poll = settings.poll_seconds * (POLLS_A_RESERVE if waits is not None else 1)
         self._watches = {kind: Watch(poll, looks) for kind in handlers}
-        self.waiter = waits and Waiter(waits, [*handlers], settings.poll_seconds, self.hint)
+        self.waiter = waits and Waiter(waits, [*handlers], settings.poll_seconds * POLLS_A_WAIT, self.hint)
 
     @property
     def has_all(self) -> bool:

@@ -26,7 +26,7 @@ message falls due. The others find what was pushed inside the window of an event
 last look came."""
 SOON_SECONDS = 0.02
 POLLS = 8
-"""After so many in vain what is known of the time of the next message is learned afresh."""
+"""After so many in vain a look takes the place of the next, to learn afresh when a message falls due."""
 KINDS_A_CALL = 100
 LONGEST_WAIT_SECONDS = 300.0
 """That the server takes."""
@@ -74,8 +74,8 @@ class Watch:
         """A reserve that began at `now` got nothing."""
         self._misses += 1
         self._polls += 1
-        self._poll_at = now + self._poll * random.uniform(0.9, 1.0)
-        if self._step < len(self._looks) or self._polls > POLLS:
+        self._set_poll(now)
+        if self._step < len(self._looks):
             self._restart(now)
         else:
             self._plan()
@@ -90,6 +90,8 @@ class Watch:
             return
         self._misses = 0
         self._step = min(self._step + 1, len(self._looks))
+        if self._polls >= POLLS and self._poll_at <= now:  # it was in place of the poll
+            self._set_poll(now)
         self._polls = 0
         self._plan()
 
@@ -106,11 +108,16 @@ class Watch:
         else:
             self.hint()
 
+    def _set_poll(self, now: float) -> None:
+        self._poll_at = now + self._poll * random.uniform(0.9, 1.0)
+
     def _plan(self) -> None:
         asked = [self._due] if self._due is not None else []
         if self._step < len(self._looks):
             asked.append(self._began + self._looks[self._step])
-        self.at, self.by_reserve = min([(self._poll_at, True), *((at, False) for at in asked)])
+        self.at, self.by_reserve = min(
+            [(self._poll_at, self._polls < POLLS or not self._looks), *((at, False) for at in asked)]
+        )
 
 
 class Listener:

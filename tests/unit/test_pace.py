@@ -152,17 +152,30 @@ def test_looking_does_not_put_off_the_poll(watch: Watch) -> None:
     assert 113 < watch.at <= 115
 
 
-def test_polls_in_vain_ask_again_only_now_and_then(watch: Watch) -> None:
+def test_after_some_polls_in_vain_one_asks_instead(watch: Watch) -> None:
     for _ in LOOKS_SECONDS:
         watch.looked(watch.at, False, None)
-    asked = 0
-    for _ in range(40):
+    did, before = "", 100.0
+    for _ in range(30):
+        assert 13.4 < watch.at - before <= 15
+        did, before = did + ("r" if watch.by_reserve else "l"), watch.at
         if watch.by_reserve:
             watch.empty(watch.at)
         else:
-            asked += 1
             watch.looked(watch.at, False, None)
-    assert asked < 20
+    assert did == "rrrrrrrrl" * 3 + "rrr"
+
+
+def test_a_look_in_place_of_a_poll_tells_when_the_next_message_is_due(watch: Watch) -> None:
+    for _ in LOOKS_SECONDS:
+        watch.looked(watch.at, False, None)
+    while watch.by_reserve:
+        watch.empty(watch.at)
+    now = watch.at
+    watch.looked(now, False, 5.0)
+    assert (watch.at, watch.by_reserve) == (now + 5.0, False)
+    watch.looked(watch.at, True, None)
+    assert watch.by_reserve
 
 
 def test_what_is_ready_and_never_comes_is_not_asked_for_all_the_time(watch: Watch) -> None:

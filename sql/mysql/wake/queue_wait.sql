@@ -73,10 +73,10 @@ begin
         elseif get_lock(v_lock, 0) then
             set @pyqueue_wait = v_lock, v_pause = 45000;
         -- MySQL rounds to seconds; not for long, for who has the lock may have been stopped, see _queue_wait_end
-        elseif get_lock(v_lock, floor(least((v_until - v_now) * 0.000001, 5 + 5 * rand()))) then
+        elseif get_lock(v_lock, /*!80000 floor */ (least((v_until - v_now) * 0.000001, 10 + 5 * rand()))) then
             set @pyqueue_wait = v_lock, v_pause = 5000; -- who had it is about to take what it has found
         else
-            set v_pause = 100000;
+            set v_pause = 250000; -- on MySQL the last second of a wait
         end if;
         select sleep(greatest(0, least(v_pause, v_until - v_now)) * 0.000001) into v_killed;
         if v_killed then -- KILL QUERY ends the sleep alone

@@ -18,7 +18,7 @@ if TYPE_CHECKING:
 
 AT_ONCE_S = 4.0
 """However busy the machine is: shorter than for how long anybody stands in line."""
-PATIENCE_S = 12.0
+PATIENCE_S = 18.0
 
 
 class Waiter:
