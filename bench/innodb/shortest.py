@@ -44,7 +44,8 @@ begin
     order by q.ready_rank, q.ready_at, q.entry limit 1 for update skip locked;
     update delayed_queue q
     set q.scheduled_at = in_now + 300000000, q.reserved_at = in_now, q.attempts = q.attempts + 1,
-        q.deliveries = q.deliveries + 1, q.reserved_by = 'worker', q.secret = v_secret
+        q.deliveries = q.deliveries + 1, q.reserved_by = 'worker', q.secret = v_secret,
+        q.room = null
     where q.entry = v_entry;
     commit;
     select q.entry, q.secret, q.p_key, q.payload from delayed_queue q where q.entry = v_entry;
@@ -78,7 +79,7 @@ def shortest_of_batches(cursor: Any) -> int:
         call(
             cursor,
             f"update delayed_queue set scheduled_at = {now + HOLD_MICROSECONDS}, reserved_at = {now},"
-            " attempts = attempts + 1, deliveries = deliveries + 1, reserved_by = 'worker',"
+            " attempts = attempts + 1, deliveries = deliveries + 1, reserved_by = 'worker', room = null,"
             f" secret = x'{secret}' where entry in ({found})",
         )
     call(cursor, "commit")
