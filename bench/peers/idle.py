@@ -8,7 +8,6 @@ from __future__ import annotations
 import time
 from collections.abc import Callable
 from pathlib import Path
-from urllib.parse import urlsplit
 
 from bench import servers
 from bench.peers import cpu, processes
@@ -39,8 +38,7 @@ def run(run: Run) -> None:
     seconds = SECONDS[0 if run.quick else 1]
     server = servers.name_of(run.url)
     if server == "postgresql":
-        database = urlsplit(run.url).path.removeprefix("/")
-        servers.tell(run.url, f"alter database {database} set track_functions = 'pl'")
+        servers.apply(run.url, {"track_functions": "pl"})
     alone = spent(run.url, server, lambda: time.sleep(seconds / 2))
     arguments = [WARM_SECONDS + seconds + MARGIN_SECONDS]
     with processes.released(processes.python("worker"), run.url, "idle", arguments, WORKERS) as (_, expect):
