@@ -1756,8 +1756,8 @@ end;
 -- changes: delayed_queue
 drop procedure if exists _queue_promote;
 --;
-create procedure _queue_promote(in in_kind text character set utf8mb4 collate /*!80017 utf8mb4_0900_bin *//*M!100600 utf8mb4_nopad_bin */, in in_low bigint, in in_high bigint, in in_floor bigint,
-    in in_max int, out out_first bigint)
+create procedure _queue_promote(in in_kind varchar(100) character set utf8mb4 collate /*!80017 utf8mb4_0900_bin *//*M!100600 utf8mb4_nopad_bin */, in in_low bigint, in in_high bigint,
+    in in_floor bigint, in in_max int, out out_first bigint)
     comment 'Moves messages that have come due from the timetable into the ready line.
 in_kind: the kind. in_low, in_high: the part of the timetable. in_floor: the earliest place in the line that they may
 get: where sessions no longer look at the line''s beginning, a place that nobody would see is none; those that would
@@ -1797,9 +1797,9 @@ end;
 --;
 drop procedure if exists _queue_scan;
 --;
-create procedure _queue_scan(in in_kind text character set utf8mb4 collate /*!80017 utf8mb4_0900_bin *//*M!100600 utf8mb4_nopad_bin */, in in_rank int, in in_from bigint, in in_entry bigint,
-    in in_now bigint, in in_max int, in in_most int, out out_entries longtext character set utf8mb4, out out_number int, out out_expired int,
-    out out_ends int, out out_last bigint)
+create procedure _queue_scan(in in_kind varchar(100) character set utf8mb4 collate /*!80017 utf8mb4_0900_bin *//*M!100600 utf8mb4_nopad_bin */, in in_rank int, in in_from bigint,
+    in in_entry bigint, in in_now bigint, in in_max int, in in_most int, out out_entries longtext character set utf8mb4, out out_number int,
+    out out_expired int, out out_ends int, out out_last bigint)
     comment 'The next messages of the ready line, locked.
 in_kind: the kind. in_rank: of one rank, a priority negated; NULL: of all, from the start. in_from: from which place on,
 a time in microseconds. in_entry: from which entry on at that place. in_now: the time of the call. in_max: how many.
@@ -1808,43 +1808,41 @@ out_entries: their entries, a JSON array, in the order of delivery; NULL for non
 how many of them are expired holds. out_ends: how many can''t be delivered, see _queue_end_undeliverable. out_last: with
 in_rank, the place of the last one.
 Locks: the messages; what others have locked is passed over.
+MariaDB looks first, without a lock, where the line begins: under READ COMMITTED a scan that locks goes from each entry
+that has died to its row, until the server has cleaned it away.
 differs: PostgreSQL''s takes all parts of the line in one statement.'
 begin
-    declare continue handler for not found begin end;
+    declare v_rank int default in_rank;
+    declare v_none boolean default false;
+    declare continue handler for not found set v_none = true;
     set out_entries = null, out_number = 0, out_expired = 0, out_ends = 0, out_last = null;
-    if in_max = 1 and in_rank is null then -- the most frequent call, without a set
-        select concat('[', q.entry, ']'), 1, q.reserved_at is not null,
-            q.pending is not null or q.semaphores is not null or q.attempts >= coalesce(q.max_attempts, in_most)
-        into out_entries, out_number, out_expired, out_ends
-        from delayed_queue q force index (delayed_queue_ready) where q.ready_kind = in_kind and q.scheduled_at <= in_now
-        order by q.ready_rank, q.ready_at, q.entry limit 1 for update skip locked;
-    elseif in_rank is null then
-        /*M!100600 set statement group_concat_max_len = 1000000000 for */ select json_arrayagg(r.entry), count(*), count(r.reserved_at), coalesce(sum(r.ends), 0)
-        into out_entries, out_number, out_expired, out_ends
-        from (
-            select q.entry, q.reserved_at, q.pending is not null or q.semaphores is not null
-                or q.attempts >= coalesce(q.max_attempts, in_most) as ends
-            from delayed_queue q force index (delayed_queue_ready)
-            where q.ready_kind = in_kind and q.scheduled_at <= in_now
-            order by q.ready_rank, q.ready_at, q.entry limit in_max for update skip locked) r;
-    else
+    /*M!100600 if @pyqueue_own then
+        select q.ready_rank, q.ready_at, q.entry into v_rank, in_from, in_entry
+        from delayed_queue q force index (delayed_queue_ready)
+        where q.ready_kind = in_kind and q.scheduled_at <= in_now and (v_rank is null
+            or q.ready_rank = v_rank and q.ready_at = in_from and q.entry >= in_entry
+            or q.ready_rank = v_rank and q.ready_at > in_from or q.ready_rank > v_rank and in_rank is null)
+        order by q.ready_rank, q.ready_at, q.entry limit 1;
+    end if; */
+    if not v_none then
         /*M!100600 set statement group_concat_max_len = 1000000000 for */ select json_arrayagg(r.entry), count(*), count(r.reserved_at), coalesce(sum(r.ends), 0), max(r.ready_at)
         into out_entries, out_number, out_expired, out_ends, out_last
         from (
             select q.entry, q.reserved_at, q.ready_at, q.pending is not null or q.semaphores is not null
                 or q.attempts >= coalesce(q.max_attempts, in_most) as ends
             from delayed_queue q force index (delayed_queue_ready)
-            where q.ready_kind = in_kind and q.ready_rank = in_rank and q.scheduled_at <= in_now
-                and (q.ready_at = in_from and q.entry >= in_entry or q.ready_at > in_from)
-            order by q.ready_at, q.entry limit in_max for update skip locked) r;
+            where q.ready_kind = in_kind and q.scheduled_at <= in_now and (v_rank is null
+                or q.ready_rank = v_rank and q.ready_at = in_from and q.entry >= in_entry
+                or q.ready_rank = v_rank and q.ready_at > in_from or q.ready_rank > v_rank and in_rank is null)
+            order by q.ready_rank, q.ready_at, q.entry limit in_max for update skip locked) r;
     end if;
 end;
 --;
 -- calls: _queue_keep_cursor, _queue_promote, _queue_scan, _queue_shared_cursor, _queue_ticks
 drop procedure if exists _queue_take;
 --;
-create procedure _queue_take(in in_kind text character set utf8mb4 collate /*!80017 utf8mb4_0900_bin *//*M!100600 utf8mb4_nopad_bin */, in in_max int, in in_now bigint, in in_most int,
-    out out_entries longtext character set utf8mb4, out out_number int, out out_expired int, out out_ends int)
+create procedure _queue_take(in in_kind varchar(100) character set utf8mb4 collate /*!80017 utf8mb4_0900_bin *//*M!100600 utf8mb4_nopad_bin */, in in_max int, in in_now bigint,
+    in in_most int, out out_entries longtext character set utf8mb4, out out_number int, out out_expired int, out out_ends int)
     comment 'The next messages of a kind, in the order of delivery, locked: all ways of taking a message but the
 shortest, see _queue_reserve and _queue_take_onward.
 in_kind: the kind. in_max: how many. in_now: the time of the call. in_most: how many deliveries a message of the kind
@@ -2122,10 +2120,11 @@ The parameters and the errors are those of queue_reserve. out_entry: the message
 may be several, a JSON array of their entries. out_seed: what their secrets are made of, see _queue_deliver.
 differs: a statement costs more inside of a procedure than on PostgreSQL, which has one way for both.'
 begin
-    declare v_now, v_start, v_took, v_landed, v_due, v_until bigint;
+    declare v_now, v_start, v_took, v_landed, v_due, v_until, v_from, v_first bigint;
     declare v_timeout, v_none decimal(30,6);
-    declare v_most, v_slots int;
+    declare v_most, v_slots, v_rank int;
     declare v_special, v_keeps, v_guarded, v_expired, v_ends, v_done boolean default false;
+    declare v_kind varchar(100) character set utf8mb4 collate /*!80017 utf8mb4_0900_bin *//*M!100600 utf8mb4_nopad_bin */ default left(in_kind, 100); -- a text takes longer to compare
     declare v_path longtext character set ascii default concat('$.k', hex(concat(database(), '.', in_kind)));
     -- 0 after one slow scan, 1 where there is no cursor
     declare v_kept int default json_length(@pyqueue_cursors, v_path);
@@ -2133,7 +2132,7 @@ begin
     declare continue handler for not found begin end;
     -- a name of ASCII needs no other checks than these
     if @pyqueue_own and @pyqueue_seed is not null and (v_kept < 2 or v_lanes = 1) and coalesce(in_max_messages, 1) = 1
-        and in_options is null
+        and in_options is null and char_length(in_kind) <= 100
         and (in_worker is null or locate(char(0), in_worker) = 0 and length(in_worker) between 1 and 200
             and char_length(in_worker) = length(in_worker)) then
         call queue_now(v_now);
@@ -2143,25 +2142,39 @@ begin
             or k.expires_seconds is not null
                 or k.max_reserved is not null or k.rate_per_second is not null or k.roles is not null,
             k.history_seconds > 0 or k.dedup_seconds > 0 or k.log_seconds > 0, k.semaphores
-        into v_timeout, v_most, v_special, v_keeps, v_guarded from queue_kind k where k.p_kind = in_kind;
+        into v_timeout, v_most, v_special, v_keeps, v_guarded from queue_kind k where k.p_kind = v_kind;
         if v_most is null then
             call _queue_defaults(v_timeout, v_most, v_none, v_none, v_none, v_none);
         end if;
         if v_landed is not null or v_special then
             set v_done = false;
         elseif v_lanes = 1 then
-            call _queue_take_onward(in_kind, v_path, v_start, v_now, v_most, out_entry, v_expired, v_slots, v_done);
+            call _queue_take_onward(v_kind, v_path, v_start, v_now, v_most, out_entry, v_expired, v_slots, v_done);
         else
             select min(d.due_at) into v_due from delayed_queue d force index (delayed_queue_due)
-            where d.p_kind = in_kind and d.due_at between 0 and v_now;
+            where d.p_kind = v_kind and d.due_at between 0 and v_now;
             if v_due is null then
+                /*M!100600 select q.ready_rank, q.ready_at, q.entry into v_rank, v_from, v_first -- see _queue_scan
+                from delayed_queue q force index (delayed_queue_ready)
+                where q.ready_kind = v_kind and q.scheduled_at <= v_now
+                order by q.ready_rank, q.ready_at, q.entry limit 1;
+                select q.entry, q.reserved_at is not null, q.pending is not null
+                    or q.attempts >= coalesce(q.max_attempts, v_most),
+                        if(q.source_kind is null, json_length(q.semaphores), null)
+                into out_entry, v_expired, v_ends, v_slots
+                from delayed_queue q
+                where q.entry = v_first and q.ready_kind = v_kind and q.scheduled_at <= v_now for update skip locked;
+                if out_entry is null and v_first is not null then */
                 select q.entry, q.reserved_at is not null, q.pending is not null
                     or q.attempts >= coalesce(q.max_attempts, v_most),
                         if(q.source_kind is null, json_length(q.semaphores), null)
                 into out_entry, v_expired, v_ends, v_slots
                 from delayed_queue q force index (delayed_queue_ready)
-                where q.ready_kind = in_kind and q.scheduled_at <= v_now
+                where q.ready_kind = v_kind and q.scheduled_at <= v_now
+                    /*M!100600 and (q.ready_rank = v_rank and q.ready_at = v_from and q.entry >= v_first
+                        or q.ready_rank = v_rank and q.ready_at > v_from or q.ready_rank > v_rank) */
                 order by q.ready_rank, q.ready_at, q.entry limit 1 for update skip locked;
+                /*M!100600 end if; */
                 call _queue_ticks(v_took);
                 set v_took = v_took - v_start, v_done = not v_ends;
                 if v_took > 1015 or v_kept = 0 then -- see _queue_take
@@ -2210,9 +2223,9 @@ end;
 -- calls: _queue_ticks
 drop procedure if exists _queue_take_onward;
 --;
-create procedure _queue_take_onward(in in_kind text character set utf8mb4 collate /*!80017 utf8mb4_0900_bin *//*M!100600 utf8mb4_nopad_bin */, in in_path varchar(1200) character set ascii,
-    in in_start bigint, in in_now bigint, in in_most int, out out_entry bigint, out out_expired boolean,
-    out out_slots int, out out_done boolean)
+create procedure _queue_take_onward(in in_kind varchar(100) character set utf8mb4 collate /*!80017 utf8mb4_0900_bin *//*M!100600 utf8mb4_nopad_bin */,
+    in in_path varchar(1200) character set ascii, in in_start bigint, in in_now bigint, in in_most int,
+    out out_entry bigint, out out_expired boolean, out out_slots int, out out_done boolean)
     comment '_queue_take for one message, where the session keeps a cursor of the kind, with one priority in use.
 in_kind, in_now, in_most, and the locks: those of _queue_take. in_path: where @pyqueue_cursors has the kind. in_start:
 when the call began, in microseconds of _queue_ticks. out_entry: the message. out_expired: whether it is an expired
@@ -7552,7 +7565,7 @@ json_extract(q.payload, in_path) + 0e0 = in_number, false)) /*M!100600 ) */ or /
 if(in_number is null, json_unquote(json_extract(q.headers, in_path)) = in_text, if(json_type(json_extract(q.headers, in_path)) in ('INTEGER', 'UNSIGNED INTEGER', 'DOUBLE', 'DECIMAL'),
 json_extract(q.headers, in_path) + 0e0 = in_number, false)) /*M!100600 ) */)
             order by q.due_at, q.entry limit in_many) c;
-    else -- in two parts, so that each is a range of the index
+    else
         /*M!100600 set statement group_concat_max_len = 1000000000 for */ select json_arrayagg(c.entry), count(*),
             json_extract(json_arrayagg(c.ready_rank), concat('$[', count(*) - 1, ']')),
             json_extract(json_arrayagg(c.ready_at), concat('$[', count(*) - 1, ']')),
@@ -7560,25 +7573,9 @@ json_extract(q.headers, in_path) + 0e0 = in_number, false)) /*M!100600 ) */)
         into out_entries, out_rows, v_rank, v_place, v_entry
         from (
             select q.entry, q.ready_rank, q.ready_at from delayed_queue q force index (delayed_queue_ready)
-            where q.ready_kind = in_kind and q.ready_rank = out_rank and q.ready_at >= out_place
-                and (q.ready_at > out_place or q.entry > out_entry) and q.scheduled_at <= in_now
-                and (in_path is null or q.pending or /*M!100600 if(locate('\\', q.payload) > 0 or locate(v_name, q.payload, locate(v_name, q.payload) + 1) > 0, true, */
-if(in_number is null, json_unquote(json_extract(q.payload, in_path)) = in_text, if(json_type(json_extract(q.payload, in_path)) in ('INTEGER', 'UNSIGNED INTEGER', 'DOUBLE', 'DECIMAL'),
-json_extract(q.payload, in_path) + 0e0 = in_number, false)) /*M!100600 ) */ or /*M!100600 if(locate('\\', q.headers) > 0 or locate(v_name, q.headers, locate(v_name, q.headers) + 1) > 0, true, */
-if(in_number is null, json_unquote(json_extract(q.headers, in_path)) = in_text, if(json_type(json_extract(q.headers, in_path)) in ('INTEGER', 'UNSIGNED INTEGER', 'DOUBLE', 'DECIMAL'),
-json_extract(q.headers, in_path) + 0e0 = in_number, false)) /*M!100600 ) */)
-            order by q.ready_rank, q.ready_at, q.entry limit in_many) c;
-    end if;
-    if out_rank is not null and out_rows = 0 then
-        /*M!100600 set statement group_concat_max_len = 1000000000 for */ select json_arrayagg(c.entry), count(*),
-            json_extract(json_arrayagg(c.ready_rank), concat('$[', count(*) - 1, ']')),
-            json_extract(json_arrayagg(c.ready_at), concat('$[', count(*) - 1, ']')),
-            json_extract(json_arrayagg(c.entry), concat('$[', count(*) - 1, ']'))
-        into out_entries, out_rows, v_rank, v_place, v_entry
-        from (
-            select q.entry, q.ready_rank, q.ready_at from delayed_queue q force index (delayed_queue_ready)
-            where q.ready_kind = in_kind and q.ready_rank > out_rank and q.scheduled_at <= in_now
-                and (in_path is null or q.pending or /*M!100600 if(locate('\\', q.payload) > 0 or locate(v_name, q.payload, locate(v_name, q.payload) + 1) > 0, true, */
+            where q.ready_kind = in_kind and (q.ready_rank = out_rank and q.ready_at = out_place and q.entry > out_entry
+                    or q.ready_rank = out_rank and q.ready_at > out_place or q.ready_rank > out_rank)
+                and q.scheduled_at <= in_now and (in_path is null or q.pending or /*M!100600 if(locate('\\', q.payload) > 0 or locate(v_name, q.payload, locate(v_name, q.payload) + 1) > 0, true, */
 if(in_number is null, json_unquote(json_extract(q.payload, in_path)) = in_text, if(json_type(json_extract(q.payload, in_path)) in ('INTEGER', 'UNSIGNED INTEGER', 'DOUBLE', 'DECIMAL'),
 json_extract(q.payload, in_path) + 0e0 = in_number, false)) /*M!100600 ) */ or /*M!100600 if(locate('\\', q.headers) > 0 or locate(v_name, q.headers, locate(v_name, q.headers) + 1) > 0, true, */
 if(in_number is null, json_unquote(json_extract(q.headers, in_path)) = in_text, if(json_type(json_extract(q.headers, in_path)) in ('INTEGER', 'UNSIGNED INTEGER', 'DOUBLE', 'DECIMAL'),

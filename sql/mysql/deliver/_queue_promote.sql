@@ -1,6 +1,6 @@
 -- changes: delayed_queue
-create procedure _queue_promote(in in_kind text collate exact, in in_low bigint, in in_high bigint, in in_floor bigint,
-    in in_max int, out out_first bigint)
+create procedure _queue_promote(in in_kind varchar(100) collate exact, in in_low bigint, in in_high bigint,
+    in in_floor bigint, in in_max int, out out_first bigint)
     comment 'Moves messages that have come due from the timetable into the ready line.
 in_kind: the kind. in_low, in_high: the part of the timetable. in_floor: the earliest place in the line that they may
 get: where sessions no longer look at the line''s beginning, a place that nobody would see is none; those that would

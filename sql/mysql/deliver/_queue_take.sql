@@ -1,6 +1,6 @@
 -- calls: _queue_keep_cursor, _queue_promote, _queue_scan, _queue_shared_cursor, _queue_ticks
-create procedure _queue_take(in in_kind text collate exact, in in_max int, in in_now bigint, in in_most int,
-    out out_entries longtext, out out_number int, out out_expired int, out out_ends int)
+create procedure _queue_take(in in_kind varchar(100) collate exact, in in_max int, in in_now bigint,
+    in in_most int, out out_entries longtext, out out_number int, out out_expired int, out out_ends int)
     comment 'The next messages of a kind, in the order of delivery, locked: all ways of taking a message but the
 shortest, see _queue_reserve and _queue_take_onward.
 in_kind: the kind. in_max: how many. in_now: the time of the call. in_most: how many deliveries a message of the kind

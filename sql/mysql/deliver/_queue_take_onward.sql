@@ -1,7 +1,7 @@
 -- calls: _queue_ticks
-create procedure _queue_take_onward(in in_kind text collate exact, in in_path varchar(1200) character set ascii,
-    in in_start bigint, in in_now bigint, in in_most int, out out_entry bigint, out out_expired boolean,
-    out out_slots int, out out_done boolean)
+create procedure _queue_take_onward(in in_kind varchar(100) collate exact,
+    in in_path varchar(1200) character set ascii, in in_start bigint, in in_now bigint, in in_most int,
+    out out_entry bigint, out out_expired boolean, out out_slots int, out out_done boolean)
     comment '_queue_take for one message, where the session keeps a cursor of the kind, with one priority in use.
 in_kind, in_now, in_most, and the locks: those of _queue_take. in_path: where @pyqueue_cursors has the kind. in_start:
 when the call began, in microseconds of _queue_ticks. out_entry: the message. out_expired: whether it is an expired

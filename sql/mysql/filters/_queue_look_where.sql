@@ -25,7 +25,7 @@ begin
                 and (q.due_at > out_place or q.entry > out_entry)
                 and (in_path is null or may match(q))
             order by q.due_at, q.entry limit in_many) c;
-    else -- in two parts, so that each is a range of the index
+    else
         select json_arrayagg(c.entry), count(*),
             json_extract(json_arrayagg(c.ready_rank), concat('$[', count(*) - 1, ']')),
             json_extract(json_arrayagg(c.ready_at), concat('$[', count(*) - 1, ']')),
@@ -33,21 +33,9 @@ begin
         into out_entries, out_rows, v_rank, v_place, v_entry
         from (
             select q.entry, q.ready_rank, q.ready_at from delayed_queue q force index (delayed_queue_ready)
-            where q.ready_kind = in_kind and q.ready_rank = out_rank and q.ready_at >= out_place
-                and (q.ready_at > out_place or q.entry > out_entry) and q.scheduled_at <= in_now
-                and (in_path is null or q.pending or may match(q))
-            order by q.ready_rank, q.ready_at, q.entry limit in_many) c;
-    end if;
-    if out_rank is not null and out_rows = 0 then
-        select json_arrayagg(c.entry), count(*),
-            json_extract(json_arrayagg(c.ready_rank), concat('$[', count(*) - 1, ']')),
-            json_extract(json_arrayagg(c.ready_at), concat('$[', count(*) - 1, ']')),
-            json_extract(json_arrayagg(c.entry), concat('$[', count(*) - 1, ']'))
-        into out_entries, out_rows, v_rank, v_place, v_entry
-        from (
-            select q.entry, q.ready_rank, q.ready_at from delayed_queue q force index (delayed_queue_ready)
-            where q.ready_kind = in_kind and q.ready_rank > out_rank and q.scheduled_at <= in_now
-                and (in_path is null or q.pending or may match(q))
+            where q.ready_kind = in_kind and (q.ready_rank = out_rank and q.ready_at = out_place and q.entry > out_entry
+                    or q.ready_rank = out_rank and q.ready_at > out_place or q.ready_rank > out_rank)
+                and q.scheduled_at <= in_now and (in_path is null or q.pending or may match(q))
             order by q.ready_rank, q.ready_at, q.entry limit in_many) c;
     end if;
     if out_rows > 0 then
