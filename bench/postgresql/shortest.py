@@ -1,21 +1,34 @@
 """The shortest routines that the queue's own table allows, beside the queue and pgmq.
 
-They hold and end messages in the order of the line, by a receipt that can't be guessed, and do nothing else:
-no settings of the kind, no check, no cursor, no counter, no dead letter. So a consumer's loop on this table
-can't be faster than they are.
+They put messages in by their keys, hold and end them in the order of the line, by a receipt that can't be
+guessed, and do nothing else: no settings of the kind, no check, no cursor, no counter, no dead letter. So
+neither a push nor a consumer's loop on this table can be faster than they are.
 """
 
 from __future__ import annotations
 
-from bench.postgresql import batches
+import functools
+
+from bench.postgresql import batches, push
 from bench.postgresql.next import CLIENTS, Next
-from bench.postgresql.sides import Pgmq, Pyqueue
+from bench.postgresql.push import rate
+from bench.postgresql.sides import Pgmq, Pyqueue, Side
 from bench.run import Run
 
 NAME = "shortest"
 
 ROUTINES = """
 create schema if not exists shortest;
+create or replace function shortest.push(in_key text, in_payload jsonb, out outcome text) language plpgsql
+    set plan_cache_mode = force_generic_plan as $$
+declare
+    v_now constant bigint := common.now_us();
+begin
+    insert into delayed_queue (p_kind, p_key, payload, scheduled_at, scheduled_at_initially, created_at,
+        ready_at)
+    values ('bench', in_key, in_payload, v_now, v_now, v_now, v_now)
+    on conflict on constraint delayed_queue_pkey do nothing returning 'created' into outcome;
+end $$;
 create or replace function shortest.next(in_receipts text[], in_max integer)
     returns table (p_key text, payload jsonb, receipt text) language plpgsql
     set plan_cache_mode = force_generic_plan set enable_seqscan = off set enable_hashjoin = off as $$
@@ -43,6 +56,9 @@ class Shortest(Pyqueue):
     """One routine that ends what the call before held, and holds the next."""
 
     name = "the shortest routines"
+    push = """\\set n random(1, 9000000000000000000)
+select * from shortest.push('order/' || :n, :payload);
+"""
 
     def install(self) -> None:
         self.run(ROUTINES)
@@ -68,18 +84,26 @@ class Shortest(Pyqueue):
 def run(run: Run) -> None:
     """Measure."""
     sides = [Shortest(run.url), Next(run.url), Pgmq(run.url)]
-    several = [(clients, 1, "one by one") for clients in CLIENTS]
-    several += [(clients, batches.BATCH, f"in batches of {batches.BATCH}") for clients in batches.CLIENTS]
-    for clients, batch, how in several:
-        shortest, queue, pgmq = run.turns(
-            [lambda s=side, b=batch, c=clients: s.rate(run, b, c) for side in sides]
+    several = [("push one by one", clients, rate) for clients in push.CLIENTS]
+    several += [
+        ("queue_next one by one", clients, functools.partial(consume, batch=1)) for clients in CLIENTS
+    ]
+    several += [
+        (
+            f"queue_next in batches of {batches.BATCH}",
+            clients,
+            functools.partial(consume, batch=batches.BATCH),
         )
+        for clients in batches.CLIENTS
+    ]
+    for what, clients, measure in several:
+        shortest, queue, pgmq = run.turns([functools.partial(measure, run, side, clients) for side in sides])
         for mine, ours, other, beside in (
             (shortest, sides[0], sides[2], pgmq),
             (queue, sides[1], sides[0], shortest),
         ):
             run.keep(
-                f"queue_next {how}",
+                what,
                 mine,
                 beside,
                 our_name=ours.name,
@@ -87,3 +111,8 @@ def run(run: Run) -> None:
                 unit="messages/s",
                 clients=clients,
             )
+
+
+def consume(run: Run, side: Side, clients: int, batch: int) -> float:
+    """Return messages a second of a consumer's loop."""
+    return side.rate(run, batch, clients)
