@@ -11,7 +11,6 @@ import functools
 
 from bench.postgresql import batches, push
 from bench.postgresql.next import CLIENTS, Next
-from bench.postgresql.push import rate
 from bench.postgresql.sides import Pgmq, Pyqueue, Side
 from bench.run import Run
 
@@ -84,7 +83,7 @@ select * from shortest.push('order/' || :n, :payload);
 def run(run: Run) -> None:
     """Measure."""
     sides = [Shortest(run.url), Next(run.url), Pgmq(run.url)]
-    several = [("push one by one", clients, rate) for clients in push.CLIENTS]
+    several = [("push one by one", clients, push.rate) for clients in push.CLIENTS]
     several += [
         ("queue_next one by one", clients, functools.partial(consume, batch=1)) for clients in CLIENTS
     ]
