@@ -86,12 +86,15 @@ set client_encoding = 'UTF8';
 \ir arrive/_queue_check_fit.sql
 \ir arrive/_queue_push_options.sql
 \ir arrive/_queue_message.sql
+\ir arrive/_queue_is_bare.sql
 \ir arrive/_queue_is_plain.sql
 \ir arrive/_queue_key.sql
+\ir arrive/_queue_key_behind.sql
 \ir arrive/_queue_put_onto.sql
 \ir arrive/_queue_put.sql
 \ir arrive/_queue_push.sql
 \ir arrive/_queue_push_batch.sql
+\ir arrive/_queue_push_new.sql
 \ir arrive/queue_push.sql
 \ir arrive/queue_push_bytes.sql
 \ir arrive/queue_push_many.sql

@@ -759,10 +759,20 @@ of the message win. in_now: the time of the call.
 Result: its key, and each option, or its default.
 Errors: PQ001, PQ002, PQ003, naming the place as messages[0], messages[1], ….$$;
 --;
+create or replace function _queue_is_bare(in_message jsonb) returns boolean language sql immutable
+    return (jsonb_typeof(in_message) = 'object' and in_message ? 'payload'
+        and coalesce(jsonb_typeof(in_message -> 'key'), 'null') in ('string', 'null')
+        and coalesce(char_length(in_message ->> 'key'), 1) between 1 and 200
+        and not jsonb_path_exists(in_message, '$.**{32}') and not _queue_is_huge(in_message)) is true;
+--;
+comment on function _queue_is_bare(jsonb) is
+$$Whether a message of a batch is right but for its options: it has a payload, and a key or none.
+in_message: {key, payload, and push options}.
+Result: true or false.
+differs: on MariaDB and MySQL it is a part of _queue_push_plain.$$;
+--;
 create or replace function _queue_is_plain(in_message jsonb) returns boolean language sql immutable
-    return (jsonb_typeof(in_message) = 'object' and jsonb_typeof(in_message -> 'key') = 'string'
-        and char_length(in_message ->> 'key') between 1 and 200 and in_message ? 'payload'
-        and not jsonb_path_exists(in_message, '$.**{32}') and not _queue_is_huge(in_message)
+    return (_queue_is_bare(in_message)
         and (not in_message ? 'order_key' or jsonb_typeof(in_message -> 'order_key') = 'string'
             and char_length(in_message ->> 'order_key') between 1 and 200)
         and (in_message - '{key,payload,order_key,semaphores}'::text[] = '{}'
@@ -797,6 +807,17 @@ $$A key for a message that came without: a UUID of version 7, so that new keys s
 in_now: the time of the call.
 Result: the UUID; its order is that of the microseconds, then random.
 Where the idea comes from: RFC 9562, section 6.2, method 3.$$;
+--;
+create or replace function _queue_key_behind(in_key text, in_number bigint) returns text language sql immutable
+    return left(in_key, 24)
+        || lpad(to_hex((('x' || right(in_key, 12))::bit(48)::bigint + in_number) % 281474976710656), 12, '0');
+--;
+comment on function _queue_key_behind(text, bigint) is
+$$A key of a batch whose messages came without: one behind another, in the order of the batch.
+in_key: what _queue_key has made for the call. in_number: how many places behind it.
+Result: a UUID, like that one but for its last 48 bits.
+Where the idea comes from: RFC 9562, section 6.2, method 2.
+differs: on MariaDB and MySQL it is a part of queue_push_many.$$;
 --;
 -- calls: _queue_index, _queue_line_up, _queue_newest, _queue_wake
 -- changes: delayed_queue, queue_count
@@ -1175,6 +1196,56 @@ Locks: with order keys as _queue_line; with in_changes what has one of the keys,
 for other transactions that are putting one of the keys.
 differs: on MariaDB and MySQL there is _queue_push_plain besides, for messages without the rarer options.$$;
 --;
+-- calls: _queue_is_bare, _queue_key, _queue_key_behind, _queue_push_options
+-- changes: delayed_queue
+create or replace function _queue_push_new(in_kind queue_kind, in_messages jsonb, in_options jsonb, in_now bigint)
+    returns text[] language plpgsql as $$
+declare
+    v_timeout constant text := current_setting('lock_timeout');
+    v_all record; v_key text; v_keys text[];
+begin
+    if in_options ?| '{group,on_duplicate,order_key,semaphores}'
+        or in_kind.dedup_seconds > 0 or in_kind.log_seconds > 0 or in_kind.filter_index
+        or jsonb_array_length(in_messages) < 2 -- a savepoint costs more than is saved
+        or coalesce(current_setting('pyqueue.taken', true), '') >= (in_now - 60000000)::text
+        or coalesce(current_setting('pyqueue.met', true), '') >= (in_now - 1000000)::text
+        or exists (
+            select from jsonb_array_elements(in_messages) m (message)
+            where (_queue_is_bare(m.message) and m.message - '{key,payload}'::text[] = '{}') is not true) then
+        return null;
+    end if;
+    v_all := _queue_push_options(in_options, in_now);
+    v_key := _queue_key(in_now);
+    begin
+        perform set_config('lock_timeout', '10', true);
+        with i as (
+            insert into delayed_queue as q (p_kind, p_key, payload, headers, priority, scheduled_at,
+                scheduled_at_initially, created_at, attempts, max_attempts, ready_at, due_at, route)
+            select in_kind.p_kind, coalesce(m.message ->> 'key', _queue_key_behind(v_key, m.n)), m.message -> 'payload',
+                v_all.headers, v_all.priority, v_all.scheduled_at, v_all.scheduled_at, in_now, v_all.attempts,
+                v_all.max_attempts, case when v_all.scheduled_at <= in_now then v_all.scheduled_at end, case
+                when v_all.scheduled_at > in_now then v_all.scheduled_at end, v_all.route
+            from jsonb_array_elements(in_messages) with ordinality m (message, n)
+            returning q.p_key)
+        select array_agg(i.p_key) into v_keys from i;
+        perform set_config('lock_timeout', v_timeout, true);
+    exception when unique_violation or lock_not_available or deadlock_detected then
+        perform set_config(case sqlstate when '23505' then 'pyqueue.taken' else 'pyqueue.met' end, in_now::text, false);
+        return null;
+    end;
+    return v_keys;
+end $$;
+--;
+comment on function _queue_push_new(queue_kind, jsonb, jsonb, bigint) is
+$$queue_push_many for messages that are a payload each, perhaps with a key, where none of the keys is taken: in their
+order, by one INSERT that looks for no key before it puts it in. Where one is taken, or somebody else is putting it, all
+of that is undone, and the session doesn't try again for a minute, or a second.
+in_kind: the settings of the kind. in_messages, in_options: as in queue_push_many. in_now: the time of the call.
+Result: the keys, in their order; NULL: nothing is done.
+Errors: PQ002 and PQ003 for the options.
+Locks: waits for nobody longer than 10 ms.
+differs: InnoDB looks for a key while it puts it in, so _queue_push_plain is for taken keys, too.$$;
+--;
 -- calls: _queue_check_payload, _queue_is_heard, _queue_is_huge, _queue_key, _queue_push, _queue_wake, queue_now
 -- changes: delayed_queue
 create or replace function queue_push(in_kind text, in_key text default null, in_payload jsonb default null,
@@ -1274,8 +1345,8 @@ comment on function queue_push_bytes(text, text, bytea, jsonb) is
 $$Puts one message with a binary payload into a kind; it comes back byte for byte.
 in_payload_bytes: the payload. The other parameters, the result, the errors and the locks are those of queue_push.$$;
 --;
--- calls: _queue_check_fit, _queue_check_name, _queue_check_roles, _queue_fail, _queue_key, _queue_push_batch,
---     _queue_wake, queue_now
+-- calls: _queue_check_fit, _queue_check_name, _queue_check_roles, _queue_fail, _queue_key, _queue_key_behind,
+--     _queue_push_batch, _queue_push_new, _queue_wake, queue_now
 create or replace function queue_push_many(in_kind text, in_messages jsonb, in_options jsonb default null)
     returns table (p_key text, outcome text) language plpgsql
     security definer set search_path from current set plan_cache_mode = force_generic_plan
@@ -1286,7 +1357,7 @@ declare
     v_kind queue_kind;
     v_timeout constant text := current_setting('lock_timeout');
     v_ignores boolean; v_ordered boolean; v_quick boolean;
-    v_key text; v_first bigint;
+    v_key text; v_keys text[];
 begin
     in_messages := coalesce(nullif(in_messages, 'null'), '[]'); in_options := nullif(in_options, 'null');
     if (char_length(in_kind) between 1 and 95) is not true then
@@ -1294,15 +1365,6 @@ begin
     elsif jsonb_typeof(in_messages) <> 'array' then
         perform _queue_fail('PQ001', 'messages', in_messages::text,
             'must be a JSON array of {key, payload, and push options}');
-    elsif in_messages @? '$[*] ? (!exists (@.key) || @.key == null)' then
-        v_key := _queue_key(v_now); -- a key each, one behind another in the order of the batch
-        v_first := ('x' || right(v_key, 12))::bit(48)::bigint;
-        select jsonb_agg(case
-            when jsonb_typeof(m.message) = 'object' and coalesce(m.message -> 'key', 'null') = 'null'
-            then m.message || jsonb_build_object('key',
-                left(v_key, 24) || lpad(to_hex((v_first + m.n) % 281474976710656), 12, '0'))
-            else m.message end order by m.n)
-        into in_messages from jsonb_array_elements(in_messages) with ordinality m (message, n);
     end if;
     select k.* into v_kind from queue_kind k where k.p_kind = in_kind;
     v_kind.p_kind := in_kind;
@@ -1315,6 +1377,21 @@ begin
         perform _queue_check_fit(v_kind.payload_shape, coalesce(m.message -> 'payload', 'null'),
             'messages[' || m.n - 1 || '].payload')
         from jsonb_array_elements(in_messages) with ordinality m (message, n) where jsonb_typeof(m.message) = 'object';
+    end if;
+    if v_own then
+        v_keys := _queue_push_new(v_kind, in_messages, in_options, v_now);
+        if v_keys is not null then
+            perform _queue_wake(in_kind, null);
+            return query select k.p_key, 'created'::text from unnest(v_keys) k (p_key);
+            return;
+        end if;
+    end if;
+    if in_messages @? '$[*] ? (!exists (@.key) || @.key == null)' then
+        v_key := _queue_key(v_now);
+        select jsonb_agg(case
+            when jsonb_typeof(m.message) = 'object' and coalesce(m.message -> 'key', 'null') = 'null'
+            then m.message || jsonb_build_object('key', _queue_key_behind(v_key, m.n)) else m.message end order by m.n)
+        into in_messages from jsonb_array_elements(in_messages) with ordinality m (message, n);
     end if;
     v_ignores := coalesce(in_options ->> 'on_duplicate', 'ignore') = 'ignore'
         and not in_messages @? '$[*].on_duplicate';
@@ -7391,23 +7468,21 @@ Result: how many. At its end the caller has _queue_members_settle and _queue_per
 Errors: PQ002, PQ005.
 Locks: as _queue_nack.$$;
 --;
--- calls: _queue_check_fit, _queue_check_name, _queue_check_payload, _queue_check_roles, _queue_fail, _queue_key,
+-- calls: _queue_check_fit, _queue_check_name, _queue_check_payload, _queue_check_roles, _queue_fail,
 --     _queue_push_options
-create or replace function _queue_check_inbox_row(in_row queue_inbox, in_now bigint,
-    out p_key text, out payload jsonb, out headers jsonb, out priority smallint, out scheduled_at bigint,
-    out attempts integer, out max_attempts integer) language plpgsql strict as $$
+create or replace function _queue_check_inbox_row(in_row queue_inbox, in_now bigint) returns boolean
+    language plpgsql as $$
 declare
-    v_shape jsonb;
-    v_draining boolean;
-    v_restricted boolean;
-    v_options record;
+    v_payload jsonb; v_shape jsonb;
+    v_draining boolean; v_restricted boolean;
 begin
     perform _queue_check_name(in_row.p_kind, 95, 'kind');
-    p_key := coalesce(in_row.p_key, _queue_key(in_now));
-    perform _queue_check_name(p_key, 200, 'key');
+    if in_row.p_key is not null then
+        perform _queue_check_name(in_row.p_key, 200, 'key');
+    end if;
     if in_row.payload_bytes is null then
-        payload := coalesce(in_row.payload, 'null')::jsonb;
-        perform _queue_check_payload(payload, 'payload');
+        v_payload := coalesce(in_row.payload, 'null')::jsonb;
+        perform _queue_check_payload(v_payload, 'payload');
     elsif in_row.payload is not null then
         perform _queue_fail('PQ003', 'payload', in_row.payload, 'must not stand beside payload_bytes');
     end if;
@@ -7419,30 +7494,26 @@ begin
     if v_draining then
         perform _queue_fail('PQ004', 'kind', in_row.p_kind, 'takes in nothing while it is drained');
     elsif v_shape is not null then
-        perform _queue_check_fit(v_shape, payload, 'payload');
+        perform _queue_check_fit(v_shape, v_payload, 'payload');
     end if;
-    v_options := _queue_push_options(jsonb_strip_nulls(jsonb_build_object('delay_seconds', in_row.delay_seconds,
+    perform _queue_push_options(jsonb_strip_nulls(jsonb_build_object('delay_seconds', in_row.delay_seconds,
         'scheduled_at', in_row.scheduled_at, 'priority', in_row.priority, 'attempts', in_row.attempts,
         'max_attempts', in_row.max_attempts)) || case when in_row.headers is null then '{}'
         else jsonb_build_object('headers', in_row.headers::jsonb) end, in_now);
-    headers := v_options.headers;
-    priority := v_options.priority;
-    scheduled_at := v_options.scheduled_at;
-    attempts := v_options.attempts;
-    max_attempts := v_options.max_attempts;
+    return true;
 end $$;
 --;
 comment on function _queue_check_inbox_row(queue_inbox, bigint) is
 $$One row of the inbox, checked.
-in_row: the row; NULL: nothing is done. in_now: the time of the call.
-Result: its key (made where it has none), its payload where that is JSON, and each option, or its default.
+in_row: the row. in_now: the time of the call.
+Result: true.
 Errors: PQ001, PQ002, PQ003, PQ004, and the server's own where a text is no JSON.
 differs: on MariaDB and MySQL the rest of it is left to _queue_push.$$;
 --;
--- calls: _queue_check_inbox_row
+-- calls: _queue_key_behind
 -- changes: delayed_queue
-create or replace function _queue_put_inbox_rows(in_first bigint, in_last bigint, in_now bigint, in_keeps boolean,
-    in_sorted boolean, out entries bigint[], out pushed bigint) language plpgsql as $$
+create or replace function _queue_put_inbox_rows(in_first bigint, in_last bigint, in_key text, in_now bigint,
+    in_keeps boolean, in_sorted boolean, out entries bigint[], out pushed bigint) language plpgsql as $$
 begin
     with i as (
         insert into delayed_queue as q (entry, p_kind, p_key, payload, payload_bytes, headers, priority, scheduled_at,
@@ -7452,13 +7523,14 @@ begin
             when l.scheduled_at <= in_now then l.scheduled_at end, case
                 when l.scheduled_at > in_now then l.scheduled_at end
         from (
-            select nextval('delayed_queue_entry_seq'::regclass) as entry, o.p_kind, coalesce(r.p_key, o.p_key) as p_key,
+            select nextval('delayed_queue_entry_seq'::regclass) as entry, o.p_kind,
+                coalesce(o.p_key, _queue_key_behind(in_key, o.id - in_first)) as p_key,
                 case when o.payload_bytes is null then coalesce(o.payload, 'null')::jsonb end as payload,
-                o.payload_bytes, r.headers, coalesce(o.priority, 0) as priority,
+                o.payload_bytes, nullif(nullif(o.headers::jsonb, 'null'), '{}') as headers,
+                coalesce(o.priority, 0) as priority,
                 coalesce(o.scheduled_at, in_now + (o.delay_seconds * 1000000)::bigint, in_now) as scheduled_at,
                 coalesce(o.attempts, 0) as attempts, o.max_attempts
-            from queue_inbox o,
-                _queue_check_inbox_row(case when o.p_key is null or o.headers is not null then o end, in_now) r
+            from queue_inbox o
             where o.id between in_first and in_last -- nobody else's can be seen
             order by o.id offset 0) l -- numbered before they are sorted
         where not in_keeps or coalesce(( -- not EXISTS: that may be planned as a hash of the whole memory
@@ -7471,17 +7543,18 @@ begin
         from i;
 end $$;
 --;
-comment on function _queue_put_inbox_rows(bigint, bigint, bigint, boolean, boolean) is
+comment on function _queue_put_inbox_rows(bigint, bigint, text, bigint, boolean, boolean) is
 $$Puts rows of the inbox into their kinds; a key that is taken or remembered is ignored.
-in_first, in_last: the rows, checked. in_now: the time of the call. in_keeps: whether a kind remembers keys, logs or
-indexes. in_sorted: whether in the order of their keys; else in their own.
+in_first, in_last: the rows, checked. in_key: what _queue_key has made for those without. in_now: the time of the call.
+in_keeps: whether a kind of theirs remembers keys, logs or indexes. in_sorted: whether in the order of their keys; else
+in their own.
 Result: entries, with in_keeps those of what was put in, in order, else none; pushed, how many there are.
 Locks: waits for other transactions that are putting one of the keys.
 differs: on MariaDB and MySQL _queue_push puts in one row after another.$$;
 --;
--- calls: _queue_check_inbox_row, _queue_check_json, _queue_index, _queue_is_huge, _queue_log, _queue_put_inbox_rows,
---     _queue_setting, _queue_take_back, _queue_wake, queue_now
--- changes: queue_inbox
+-- calls: _queue_check_inbox_row, _queue_check_json, _queue_index, _queue_is_huge, _queue_key, _queue_key_behind,
+--     _queue_log, _queue_put_inbox_rows, _queue_setting, _queue_take_back, _queue_wake, queue_now
+-- changes: delayed_queue, queue_inbox
 create or replace function _queue_drain_inbox() returns trigger
     language plpgsql
     security definer set search_path from current set enable_seqscan = off set enable_hashjoin = off as $$
@@ -7496,24 +7569,31 @@ declare
     v_name constant text := _queue_setting('inbox');
     v_own constant text := pg_current_xact_id()::text;
     v_timeout constant text := current_setting('lock_timeout');
+    v_key constant text := _queue_key(v_now); -- of rows without
     v_pushed bigint;
+    v_sorted boolean; v_new boolean;
 begin
     begin -- nothing is written in this block, so that it costs no transaction number
         select min(l.id) as first, max(l.id) as last, count(*) as number, count(case when (not (v_asks and coalesce((
             select k.payload_shape is not null or k.draining or k.roles is not null from queue_kind k
                 where k.p_kind = l.p_kind), false))
-            and char_length(l.p_kind) between 1 and 95 and char_length(l.p_key) between 1 and 200
-            and l.headers is null and l.payload_bytes is null
-            and not _queue_is_huge(l.payload::jsonb) -- whose depth is at most the number of brackets, and one
-            and (2 * octet_length(l.payload) - octet_length(replace(l.payload, '{',
-                '')) - octet_length(replace(l.payload, '[', '')) < 31
-                or not jsonb_path_exists(l.payload::jsonb, '$.**{31}'))
+            and char_length(l.p_kind) between 1 and 95 and coalesce(char_length(l.p_key), 1) between 1 and 200
+            and (l.payload is null or l.payload_bytes is null
+                and not _queue_is_huge(l.payload::jsonb) -- whose depth is at most the number of brackets, and one
+                and (2 * octet_length(l.payload) - octet_length(replace(l.payload, '{',
+                    '')) - octet_length(replace(l.payload, '[', '')) < 31
+                    or not jsonb_path_exists(l.payload::jsonb, '$.**{31}')))
+            and (l.headers is null or jsonb_typeof(l.headers::jsonb) = 'object' and not _queue_is_huge(l.headers::jsonb)
+                and not jsonb_path_exists(l.headers::jsonb,
+                    'strict $.* ? (@.type() == "object" || @.type() == "array")'))
             and coalesce(l.priority between -32768 and 32767, true)
             and case when l.scheduled_at is null then coalesce(l.delay_seconds between 0 and 1000000000, true)
                 else l.delay_seconds is null and l.scheduled_at between 100000000000000 and 253402300799999999 end
             and coalesce(l.attempts between 0 and 1000000000, true)
             and coalesce(l.max_attempts between 1 and 1000000000, true)) is not true
-            then _queue_check_inbox_row(row(l.*)::queue_inbox, v_now) end) as checked
+            then _queue_check_inbox_row(row(l.*)::queue_inbox, v_now) end) as checked, coalesce(bool_or(v_keeps and (
+            select k.dedup_seconds > 0 or k.log_seconds > 0 or k.filter_index from queue_kind k
+            where k.p_kind = l.p_kind)), false) as keeps
         into v_ids from landed l;
     exception when others then
         for v_row in
@@ -7531,28 +7611,46 @@ begin
         end loop;
         raise;
     end;
-    if current_setting(v_name, true) = v_own or v_ids.first = v_ids.last
-        or coalesce(current_setting('pyqueue.met', true), '') >= (v_now - 1000000)::text then
+    v_sorted := coalesce(current_setting(v_name, true) = v_own, false) or v_ids.first = v_ids.last
+        or coalesce(current_setting('pyqueue.met', true), '') >= (v_now - 1000000)::text;
+    v_new := not v_sorted and not v_ids.keeps
+        and coalesce(current_setting('pyqueue.taken', true), '') < (v_now - 60000000)::text;
+    if v_sorted then
         select p.entries, p.pushed into v_entries, v_pushed
-            from _queue_put_inbox_rows(v_ids.first, v_ids.last, v_now, v_keeps, true) p;
+            from _queue_put_inbox_rows(v_ids.first, v_ids.last, v_key, v_now, v_ids.keeps, v_sorted) p;
     else
         -- once a transaction: more than 64 savepoints in one are a burden to all
         perform set_config(v_name, v_own, true);
         for v_try in 1 .. 20 loop
             begin
-                perform set_config('lock_timeout', case when v_ids.last - v_ids.first < 10000 then '10'
-                    else '100' end, true) where v_try = 1;
-                select p.entries, p.pushed into v_entries, v_pushed
-                    from _queue_put_inbox_rows(v_ids.first, v_ids.last, v_now, v_keeps, v_try > 1) p;
+                perform set_config('lock_timeout', case when v_ids.number < 10000 then '10'
+                    else '100' end, true) where not v_sorted;
+                if v_new then -- as in _queue_push_new
+                    insert into delayed_queue (p_kind, p_key, payload, payload_bytes, headers, priority, scheduled_at,
+                        scheduled_at_initially, created_at, attempts, max_attempts, ready_at, due_at)
+                    select l.p_kind, coalesce(l.p_key, _queue_key_behind(v_key, l.id - v_ids.first)), case
+                        when l.payload_bytes is null then coalesce(l.payload, 'null')::jsonb end, l.payload_bytes,
+                        nullif(nullif(l.headers::jsonb, 'null'), '{}'), coalesce(l.priority, 0), t.at, t.at, v_now,
+                        coalesce(l.attempts, 0), l.max_attempts, case when t.at <= v_now then t.at end, case
+                        when t.at > v_now then t.at end
+                    from landed l, lateral (
+                        select coalesce(l.scheduled_at, v_now + (l.delay_seconds * 1000000)::bigint, v_now)) t (at);
+                    v_pushed := v_ids.number;
+                else
+                    select p.entries, p.pushed into v_entries, v_pushed
+                        from _queue_put_inbox_rows(v_ids.first, v_ids.last, v_key, v_now, v_ids.keeps, v_sorted) p;
+                end if;
                 perform set_config('lock_timeout', v_timeout, true);
                 exit;
-            exception when lock_not_available or deadlock_detected then
-                if v_try = 20 or v_try > 1 and sqlstate = '55P03' then raise; end if;
-                perform set_config('pyqueue.met', v_now::text, false);
+            exception when unique_violation or lock_not_available or deadlock_detected then
+                if v_try = 20 or v_sorted and sqlstate = '55P03' or not v_new and sqlstate = '23505' then raise; end if;
+                v_sorted := sqlstate <> '23505';
+                v_new := false;
+                perform set_config('pyqueue.' || case when v_sorted then 'met' else 'taken' end, v_now::text, false);
             end;
         end loop;
     end if;
-    if v_keeps then
+    if v_ids.keeps then
         perform _queue_take_back(v_entries, v_now);
         perform _queue_index(v_entries), _queue_log(v_entries, null::text[], null::text, v_now);
     end if;
@@ -9399,11 +9497,13 @@ revoke all on function
     _queue_integer(jsonb, text, bigint, bigint),
     _queue_intruders(oid),
     _queue_is_alive(queue_worker, bigint),
+    _queue_is_bare(jsonb),
     _queue_is_heard(text),
     _queue_is_huge(jsonb),
     _queue_is_plain(jsonb),
     _queue_is_receipt(text),
     _queue_key(bigint),
+    _queue_key_behind(text, bigint),
     _queue_check_inbox_row(queue_inbox, bigint),
     _queue_lease_tokens(text, numeric, integer, integer, bigint, bigint),
     _queue_limited_until(queue_kind, bigint),
@@ -9442,9 +9542,10 @@ revoke all on function
     _queue_prune_terms(bigint),
     _queue_push(text, text, jsonb, bytea, jsonb),
     _queue_push_batch(queue_kind, jsonb, jsonb, bigint, boolean, boolean),
+    _queue_push_new(queue_kind, jsonb, jsonb, bigint),
     _queue_push_options(jsonb, bigint),
     _queue_put(delayed_queue, text, bigint, bigint),
-    _queue_put_inbox_rows(bigint, bigint, bigint, boolean, boolean),
+    _queue_put_inbox_rows(bigint, bigint, text, bigint, boolean, boolean),
     _queue_put_onto(delayed_queue, text, bigint),
     _queue_shared_cursor(text, bigint),
     _queue_ready(text, bigint),

@@ -1,7 +1,5 @@
 create or replace function _queue_is_plain(in_message jsonb) returns boolean language sql immutable
-    return (jsonb_typeof(in_message) = 'object' and jsonb_typeof(in_message -> 'key') = 'string'
-        and char_length(in_message ->> 'key') between 1 and 200 and in_message ? 'payload'
-        and not jsonb_path_exists(in_message, '$.**{32}') and not _queue_is_huge(in_message)
+    return (_queue_is_bare(in_message)
         and (not in_message ? 'order_key' or jsonb_typeof(in_message -> 'order_key') = 'string'
             and char_length(in_message ->> 'order_key') between 1 and 200)
         and (in_message - '{key,payload,order_key,semaphores}'::text[] = '{}'

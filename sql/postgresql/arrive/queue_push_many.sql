@@ -1,5 +1,5 @@
--- calls: _queue_check_fit, _queue_check_name, _queue_check_roles, _queue_fail, _queue_key, _queue_push_batch,
---     _queue_wake, queue_now
+-- calls: _queue_check_fit, _queue_check_name, _queue_check_roles, _queue_fail, _queue_key, _queue_key_behind,
+--     _queue_push_batch, _queue_push_new, _queue_wake, queue_now
 create or replace function queue_push_many(in_kind text, in_messages jsonb, in_options jsonb default null)
     returns table (p_key text, outcome text) language plpgsql
     security definer set search_path from current set plan_cache_mode = force_generic_plan
@@ -10,7 +10,7 @@ declare
     v_kind queue_kind;
     v_timeout constant text := current_setting('lock_timeout');
     v_ignores boolean; v_ordered boolean; v_quick boolean;
-    v_key text; v_first bigint;
+    v_key text; v_keys text[];
 begin
     in_messages := coalesce(nullif(in_messages, 'null'), '[]'); in_options := nullif(in_options, 'null');
     if (char_length(in_kind) between 1 and 95) is not true then
@@ -18,15 +18,6 @@ begin
     elsif jsonb_typeof(in_messages) <> 'array' then
         perform _queue_fail('PQ001', 'messages', in_messages::text,
             'must be a JSON array of {key, payload, and push options}');
-    elsif in_messages @? '$[*] ? (!exists (@.key) || @.key == null)' then
-        v_key := _queue_key(v_now); -- a key each, one behind another in the order of the batch
-        v_first := ('x' || right(v_key, 12))::bit(48)::bigint;
-        select jsonb_agg(case
-            when jsonb_typeof(m.message) = 'object' and coalesce(m.message -> 'key', 'null') = 'null'
-            then m.message || jsonb_build_object('key',
-                left(v_key, 24) || lpad(to_hex((v_first + m.n) % 281474976710656), 12, '0'))
-            else m.message end order by m.n)
-        into in_messages from jsonb_array_elements(in_messages) with ordinality m (message, n);
     end if;
     select k.* into v_kind from queue_kind k where k.p_kind = in_kind;
     v_kind.p_kind := in_kind;
@@ -39,6 +30,21 @@ begin
         perform _queue_check_fit(v_kind.payload_shape, coalesce(m.message -> 'payload', 'null'),
             'messages[' || m.n - 1 || '].payload')
         from jsonb_array_elements(in_messages) with ordinality m (message, n) where jsonb_typeof(m.message) = 'object';
+    end if;
+    if v_own then
+        v_keys := _queue_push_new(v_kind, in_messages, in_options, v_now);
+        if v_keys is not null then
+            perform _queue_wake(in_kind, null);
+            return query select k.p_key, 'created'::text from unnest(v_keys) k (p_key);
+            return;
+        end if;
+    end if;
+    if in_messages @? '$[*] ? (!exists (@.key) || @.key == null)' then
+        v_key := _queue_key(v_now);
+        select jsonb_agg(case
+            when jsonb_typeof(m.message) = 'object' and coalesce(m.message -> 'key', 'null') = 'null'
+            then m.message || jsonb_build_object('key', _queue_key_behind(v_key, m.n)) else m.message end order by m.n)
+        into in_messages from jsonb_array_elements(in_messages) with ordinality m (message, n);
     end if;
     v_ignores := coalesce(in_options ->> 'on_duplicate', 'ignore') = 'ignore'
         and not in_messages @? '$[*].on_duplicate';
