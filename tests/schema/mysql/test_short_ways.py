@@ -149,6 +149,31 @@ def test_a_batch_that_is_reserved_writes_no_count(queue: Session) -> None:
     assert after <= before, "by chance they are folded"
 
 
+@pytest.mark.usefixtures("clock")
+@pytest.mark.parametrize(
+    ("routine", "payload"),
+    [("queue_push", '{"a": 1}'), ("queue_push", None), ("queue_push_bytes", "bytes")],
+)
+def test_one_message_is_pushed_alike_in_all_ways(
+    connect: Connect, queue: Session, routine: str, payload: str | None
+) -> None:
+    columns = all_but(queue, "entry", "p_kind", "ready_kind")
+    in_transaction = connect(autocommit=False)
+    found = []
+    for kind, session, options in (
+        ("short", queue, None),
+        ("long", queue, '{"on_duplicate": "ignore"}'),
+        ("transaction", in_transaction, None),
+    ):
+        answers = [session.answer(routine, kind, "k", payload, options) for _ in range(2)]
+        assert [answer[0].pop("p_kind") for answer in answers] == [kind, kind]
+        rows = session.execute(f"select {columns} from delayed_queue q where q.p_kind = %s", (kind,))
+        found.append((answers, rows))
+    assert found[0][0][0][0]["outcome"] == "created"
+    assert found[0][0][1][0]["outcome"] == "ignored"
+    assert found[0] == found[1] == found[2]
+
+
 @pytest.mark.parametrize("autocommit", [True, False], ids=["autocommit", "transaction"])
 @pytest.mark.parametrize("options", [{}, {"on_duplicate": "ignore"}], ids=["plain", "options"])
 def test_a_batch_is_pushed_alike_in_both_ways(
@@ -193,11 +218,7 @@ def test_messages_with_options_are_pushed_alike_in_all_ways(
     assert clock.now == NEW_YEAR * SECOND
     with_turns(queue)
     in_transaction = connect(autocommit=False)
-    [(columns,)] = queue.execute(
-        "select group_concat('q.', c.column_name) from information_schema.columns c"
-        " where c.table_schema = database() and c.table_name = 'delayed_queue'"
-        " and c.column_name not in ('entry', 'p_kind', 'ready_kind', 'member')"
-    )
+    columns = all_but(queue, "entry", "p_kind", "ready_kind", "member")
     for number, options in sample(enumerate([*SHORT, *LONG, *EITHER]), f"{shared}", whole=whole(server_name)):
         batch = f"""[{{"key": "z", "payload": 1}}, {{"key": "a", "payload": [2], {options}}},
             {{"key": "a", "payload": 3, "priority": 5}}, {{"key": "taken", "payload": 4, "priority": 6}}]"""
@@ -207,6 +228,16 @@ def test_messages_with_options_are_pushed_alike_in_all_ways(
         assert short == pushed(queue, f"memory{number}", batch, shared, columns), options
         long = batch.replace('"payload": 1}', '"payload": 1, "on_duplicate": "ignore"}', 1)
         assert short == pushed(queue, f"long{number}", long, shared, columns), options
+
+
+def all_but(session: Session, *names: str) -> str:
+    """Return the columns of the messages, without some."""
+    [(columns,)] = session.execute(
+        "select group_concat('q.', c.column_name) from information_schema.columns c"
+        " where c.table_schema = database() and c.table_name = 'delayed_queue'"
+        f" and c.column_name not in ({', '.join(map(repr, names))})"
+    )
+    return columns
 
 
 HANGS_ON_IT = """q.member <=> q.entry,
