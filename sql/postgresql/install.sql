@@ -73,6 +73,7 @@ set client_encoding = 'UTF8';
 \ir base/_queue_receipt.sql
 \ir base/_queue_receipts.sql
 \ir base/_queue_setting.sql
+\ir base/_queue_savepoint.sql
 
 -- messages
 \ir messages/_queue_state.sql
@@ -86,7 +87,6 @@ set client_encoding = 'UTF8';
 \ir arrive/_queue_check_fit.sql
 \ir arrive/_queue_push_options.sql
 \ir arrive/_queue_message.sql
-\ir arrive/_queue_is_bare.sql
 \ir arrive/_queue_is_plain.sql
 \ir arrive/_queue_key.sql
 \ir arrive/_queue_key_behind.sql

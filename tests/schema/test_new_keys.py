@@ -10,6 +10,7 @@ import psycopg
 import pytest
 
 from pyqueue_sql.testing.clock_postgresql import Clock
+from tests.conformance.options import EITHER, LONG, SHORT
 from tests.schema.walks import routines_called
 
 LONG_WAY = {"_queue_push_batch", "_queue_put_inbox_rows"}
@@ -74,6 +75,18 @@ def test_a_batch_of_new_keys_goes_the_short_way_and_one_with_a_taken_key_the_lon
 
 
 @pytest.mark.parametrize("push", PUSHES)
+def test_a_transaction_that_has_written_pushes_so_too(conn: psycopg.Connection[Any], push: Push) -> None:
+    conn.execute("create table public.orders (id integer)")
+    with conn.transaction():
+        conn.execute("insert into public.orders values (1)")
+        assert not goes_the_long_way(conn, push, some("b", "a"))
+        assert not goes_the_long_way(conn, push, some("d", "c"))
+        assert goes_the_long_way(conn, push, some("f", "a", "e"))
+    conn.execute("drop table public.orders")
+    assert keys(conn) == ["b", "a", "d", "c", "f", "e"]
+
+
+@pytest.mark.parametrize("push", PUSHES)
 def test_of_two_with_the_same_key_the_first_goes_in(conn: psycopg.Connection[Any], push: Push) -> None:
     push(conn, some("b", "a", "b"))
     assert conn.execute("select p_key, payload from delayed_queue order by entry").fetchall() == [
@@ -110,6 +123,33 @@ def test_a_batch_is_put_in_as_the_long_way_would(
     conn.execute("truncate delayed_queue")
     assert goes_the_long_way(conn, push, messages)
     assert conn.execute(PUT_IN).fetchall() == found
+
+
+@pytest.mark.usefixtures("clock")
+@pytest.mark.parametrize(
+    "shared", [None, {"priority": 7, "delay_seconds": 2.5, "headers": {"z": "y"}}], ids=str
+)
+def test_options_of_a_message_are_read_as_the_long_way_reads_them(
+    conn: psycopg.Connection[Any], shared: Message | None
+) -> None:
+    conn.execute("select queue_semaphore('wide', 9), queue_semaphore('narrow', 1), queue_group('g', '{}')")
+    columns = PUT_IN.replace("select p_kind,", "select semaphores, order_key, order_waits,")
+
+    def pushed(options: str) -> object:
+        batch = f'[{{"key": "z", "payload": 1}}, {{"key": "a", "payload": [2], {options}}}]'
+        text = "select p_key, outcome from queue_push_many('mail', %s, %s)"
+        with conn.transaction(force_rollback=True):
+            try:
+                answer = conn.execute(text, [batch, json.dumps(shared)]).fetchall()
+            except psycopg.Error as error:
+                return error.sqlstate, error.diag.message_primary
+            return answer, conn.execute(columns).fetchall()
+
+    for options in [*SHORT, *LONG, *EITHER]:
+        conn.execute("set pyqueue.taken = ''")
+        short = pushed(options)
+        conn.execute("set pyqueue.taken = 'lately'")
+        assert pushed(options) == short, options
 
 
 @pytest.mark.usefixtures("clock")
@@ -179,7 +219,6 @@ def test_messages_without_keys_get_some_one_behind_another(
 @pytest.mark.parametrize(
     "option",
     [
-        {"priority": 1},
         {"group": "g"},
         {"order_key": "o"},
         {"semaphores": ["s"]},
@@ -200,7 +239,7 @@ def test_what_follows_from_an_option_is_done(
     def push(conn: psycopg.Connection[Any], messages: list[Message]) -> None:
         push_many(conn, messages, option if all_of_them else None)
 
-    assert goes_the_long_way(conn, push, messages) is (option != {"priority": 1} or not all_of_them)
+    assert goes_the_long_way(conn, push, messages)
     assert keys(conn) == ["a", "b", "c"]
 
 
@@ -232,8 +271,11 @@ def test_it_leaves_the_settings_of_the_transaction(
 
 
 @pytest.mark.parametrize("push", PUSHES)
-def test_garbage_in_its_setting_is_no_error(conn: psycopg.Connection[Any], push: Push) -> None:
-    conn.execute("set pyqueue.taken = 'never'")
+@pytest.mark.parametrize("setting", ["taken", "met", "savepoints"])
+def test_garbage_in_a_setting_is_no_error(
+    conn: psycopg.Connection[Any], push: Push, setting: LiteralString
+) -> None:
+    conn.execute("set pyqueue." + setting + " = 'never'")
     push(conn, some("b", "a"))
     assert sorted(keys(conn)) == ["a", "b"]
 

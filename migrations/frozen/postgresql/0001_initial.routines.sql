@@ -471,6 +471,18 @@ limits ('limits ' and the kind, see _queue_admit), and notes of a call.
 Result: the name of the setting.
 differs: only here. What a session keeps stands in user variables on MariaDB and MySQL, and is checked in each call.$$;
 --;
+create or replace function _queue_savepoint() returns boolean language sql volatile
+    return case
+        when coalesce(current_setting('pyqueue.savepoints', true), '') !~ '^([0-9]|[12][0-9]|3[01])?$' then false
+        else set_config('pyqueue.savepoints',
+            (coalesce(nullif(current_setting('pyqueue.savepoints', true), '')::integer, 0) + 1)::text, true) <> '' end;
+--;
+comment on function _queue_savepoint() is
+$$Whether a call may write behind a savepoint, and counts it: 32 a transaction. More than 64 in one would slow down all
+sessions.
+Result: true or false.
+differs: only here. A call on MariaDB and MySQL has one savepoint, which it gives up at its end.$$;
+--;
 create or replace function _queue_state(in_ready_at bigint, in_due_at bigint, in_reserved_at bigint,
     in_scheduled_at bigint, in_now bigint) returns text language sql immutable
     return case when num_nonnulls(in_ready_at, in_due_at, in_reserved_at) = 0 then 'waiting'
@@ -759,20 +771,11 @@ of the message win. in_now: the time of the call.
 Result: its key, and each option, or its default.
 Errors: PQ001, PQ002, PQ003, naming the place as messages[0], messages[1], ….$$;
 --;
-create or replace function _queue_is_bare(in_message jsonb) returns boolean language sql immutable
+create or replace function _queue_is_plain(in_message jsonb) returns boolean language sql immutable
     return (jsonb_typeof(in_message) = 'object' and in_message ? 'payload'
         and coalesce(jsonb_typeof(in_message -> 'key'), 'null') in ('string', 'null')
         and coalesce(char_length(in_message ->> 'key'), 1) between 1 and 200
-        and not jsonb_path_exists(in_message, '$.**{32}') and not _queue_is_huge(in_message)) is true;
---;
-comment on function _queue_is_bare(jsonb) is
-$$Whether a message of a batch is right but for its options: it has a payload, and a key or none.
-in_message: {key, payload, and push options}.
-Result: true or false.
-differs: on MariaDB and MySQL it is a part of _queue_push_plain.$$;
---;
-create or replace function _queue_is_plain(in_message jsonb) returns boolean language sql immutable
-    return (_queue_is_bare(in_message)
+        and not jsonb_path_exists(in_message, '$.**{32}') and not _queue_is_huge(in_message)
         and (not in_message ? 'order_key' or jsonb_typeof(in_message -> 'order_key') = 'string'
             and char_length(in_message ->> 'order_key') between 1 and 200)
         and (in_message - '{key,payload,order_key,semaphores}'::text[] = '{}'
@@ -791,7 +794,7 @@ create or replace function _queue_is_plain(in_message jsonb) returns boolean lan
                     ? (@.value.type() == "object" || @.value.type() == "array"))))')) is true;
 --;
 comment on function _queue_is_plain(jsonb) is
-$$Whether a message of a batch is right as far as that can be seen at once: a key, a payload, and perhaps a time, a
+$$Whether a message of a batch is right as far as that can be seen at once: a payload, and perhaps a key, a time, a
 priority, attempts, headers and its turn. All others are for _queue_message.
 in_message: {key, payload, and push options}.
 Result: true or false.
@@ -1196,7 +1199,7 @@ Locks: with order keys as _queue_line; with in_changes what has one of the keys,
 for other transactions that are putting one of the keys.
 differs: on MariaDB and MySQL there is _queue_push_plain besides, for messages without the rarer options.$$;
 --;
--- calls: _queue_is_bare, _queue_key, _queue_key_behind, _queue_push_options
+-- calls: _queue_is_plain, _queue_key, _queue_key_behind, _queue_push_options, _queue_savepoint
 -- changes: delayed_queue
 create or replace function _queue_push_new(in_kind queue_kind, in_messages jsonb, in_options jsonb, in_now bigint)
     returns text[] language plpgsql as $$
@@ -1206,12 +1209,13 @@ declare
 begin
     if in_options ?| '{group,on_duplicate,order_key,semaphores}'
         or in_kind.dedup_seconds > 0 or in_kind.log_seconds > 0 or in_kind.filter_index
-        or jsonb_array_length(in_messages) < 2 -- a savepoint costs more than is saved
+        or jsonb_array_length(in_messages) < 2 -- the savepoint costs more than is saved
         or coalesce(current_setting('pyqueue.taken', true), '') >= (in_now - 60000000)::text
         or coalesce(current_setting('pyqueue.met', true), '') >= (in_now - 1000000)::text
         or exists (
             select from jsonb_array_elements(in_messages) m (message)
-            where (_queue_is_bare(m.message) and m.message - '{key,payload}'::text[] = '{}') is not true) then
+            where not (_queue_is_plain(m.message) and not m.message ?| '{order_key,semaphores}'))
+        or not _queue_savepoint() then
         return null;
     end if;
     v_all := _queue_push_options(in_options, in_now);
@@ -1222,10 +1226,14 @@ begin
             insert into delayed_queue as q (p_kind, p_key, payload, headers, priority, scheduled_at,
                 scheduled_at_initially, created_at, attempts, max_attempts, ready_at, due_at, route)
             select in_kind.p_kind, coalesce(m.message ->> 'key', _queue_key_behind(v_key, m.n)), m.message -> 'payload',
-                v_all.headers, v_all.priority, v_all.scheduled_at, v_all.scheduled_at, in_now, v_all.attempts,
-                v_all.max_attempts, case when v_all.scheduled_at <= in_now then v_all.scheduled_at end, case
-                when v_all.scheduled_at > in_now then v_all.scheduled_at end, v_all.route
-            from jsonb_array_elements(in_messages) with ordinality m (message, n)
+                case when m.message ? 'headers' then nullif(m.message -> 'headers', '{}') else v_all.headers end,
+                coalesce((m.message -> 'priority')::smallint, v_all.priority), m.at, m.at, in_now, v_all.attempts,
+                coalesce((m.message -> 'max_attempts')::integer, v_all.max_attempts),
+                case when m.at <= in_now then m.at end, case when m.at > in_now then m.at end, v_all.route
+            from (
+                select j.n, j.message, coalesce((j.message -> 'scheduled_at')::bigint,
+                    (in_now + (j.message -> 'delay_seconds')::numeric * 1000000)::bigint, v_all.scheduled_at) as at
+                from jsonb_array_elements(in_messages) with ordinality j (message, n) offset 0) m
             returning q.p_key)
         select array_agg(i.p_key) into v_keys from i;
         perform set_config('lock_timeout', v_timeout, true);
@@ -1237,9 +1245,10 @@ begin
 end $$;
 --;
 comment on function _queue_push_new(queue_kind, jsonb, jsonb, bigint) is
-$$queue_push_many for messages that are a payload each, perhaps with a key, where none of the keys is taken: in their
-order, by one INSERT that looks for no key before it puts it in. Where one is taken, or somebody else is putting it, all
-of that is undone, and the session doesn't try again for a minute, or a second.
+$$queue_push_many for messages that are a payload each, perhaps with a key, a time, a priority, attempts and headers,
+where none of the keys is taken: in their order, by one INSERT that looks for no key before it puts it in. Where one is
+taken, or somebody else is putting it, all of that is undone, and the session doesn't try again for a minute, or a
+second.
 in_kind: the settings of the kind. in_messages, in_options: as in queue_push_many. in_now: the time of the call.
 Result: the keys, in their order; NULL: nothing is done.
 Errors: PQ002 and PQ003 for the options.
@@ -1346,7 +1355,7 @@ $$Puts one message with a binary payload into a kind; it comes back byte for byt
 in_payload_bytes: the payload. The other parameters, the result, the errors and the locks are those of queue_push.$$;
 --;
 -- calls: _queue_check_fit, _queue_check_name, _queue_check_roles, _queue_fail, _queue_key, _queue_key_behind,
---     _queue_push_batch, _queue_push_new, _queue_wake, queue_now
+--     _queue_push_batch, _queue_push_new, _queue_savepoint, _queue_wake, queue_now
 create or replace function queue_push_many(in_kind text, in_messages jsonb, in_options jsonb default null)
     returns table (p_key text, outcome text) language plpgsql
     security definer set search_path from current set plan_cache_mode = force_generic_plan
@@ -1378,13 +1387,11 @@ begin
             'messages[' || m.n - 1 || '].payload')
         from jsonb_array_elements(in_messages) with ordinality m (message, n) where jsonb_typeof(m.message) = 'object';
     end if;
-    if v_own then
-        v_keys := _queue_push_new(v_kind, in_messages, in_options, v_now);
-        if v_keys is not null then
-            perform _queue_wake(in_kind, null);
-            return query select k.p_key, 'created'::text from unnest(v_keys) k (p_key);
-            return;
-        end if;
+    v_keys := _queue_push_new(v_kind, in_messages, in_options, v_now);
+    if v_keys is not null then
+        perform _queue_wake(in_kind, null);
+        return query select k.p_key, 'created'::text from unnest(v_keys) k (p_key);
+        return;
     end if;
     if in_messages @? '$[*] ? (!exists (@.key) || @.key == null)' then
         v_key := _queue_key(v_now);
@@ -1396,8 +1403,8 @@ begin
     v_ignores := coalesce(in_options ->> 'on_duplicate', 'ignore') = 'ignore'
         and not in_messages @? '$[*].on_duplicate';
     v_ordered := in_options ->> 'order_key' is not null or in_messages @? '$[*].order_key';
-    v_quick := v_own and v_ignores and jsonb_array_length(in_messages) > 1
-        and coalesce(current_setting('pyqueue.met', true), '') < (v_now - 1000000)::text;
+    v_quick := v_ignores and jsonb_array_length(in_messages) > 1
+        and coalesce(current_setting('pyqueue.met', true), '') < (v_now - 1000000)::text and _queue_savepoint();
     if v_ignores and not v_ordered and not v_quick then
         return query select b.p_key, b.outcome
             from _queue_push_batch(v_kind, in_messages, in_options, v_now, false, true) b;
@@ -3391,7 +3398,7 @@ the one that has its key there, in the order of their entries. Its semaphores.
 Where the idea comes from: Keuss's pipelines, with their direct, choice and sink links.$$;
 --;
 -- calls: _queue_ack_many, _queue_advance, _queue_check_ack, _queue_lock_lines, _queue_permits_settle,
---     _queue_receipts, _queue_wake_limited, queue_now
+--     _queue_receipts, _queue_savepoint, _queue_wake_limited, queue_now
 -- changes: delayed_queue, queue_count
 create or replace function queue_ack_many(in_receipts jsonb, in_options jsonb default null)
     returns table (receipt text, outcome text) language plpgsql
@@ -3400,16 +3407,14 @@ create or replace function queue_ack_many(in_receipts jsonb, in_options jsonb de
 declare
     v_now constant bigint := queue_now();
     v_timeout constant text := current_setting('lock_timeout');
-    v_savepoints constant text := coalesce(nullif(current_setting('pyqueue.savepoints', true), ''), '1');
     v_given text[]; v_entries bigint[];
     v_kind text; v_ordered boolean; v_guarded boolean; v_limited boolean;
     v_next bigint[]; v_gone text[]; v_dead bigint; v_done boolean;
     v_receipts record; v_outcomes text[]; v_each text[];
 begin
-    -- most batches: all are held, once, and nothing but their turns and slots hangs on their end, in one kind. Each
-    -- takes a savepoint, and more than 64 in a transaction would slow down all sessions
+    -- most batches: all are held, once, and nothing but their turns and slots hangs on their end, in one kind
     begin
-        if in_options is null and jsonb_array_length(in_receipts) <= 10000 and v_savepoints::integer <= 32 then
+        if in_options is null and jsonb_array_length(in_receipts) <= 10000 then
             select array_agg(r.receipt), array_agg(r.entry) into v_given, v_entries
             from (
                 select e.receipt, left(e.receipt, -33)::bigint as entry
@@ -3422,11 +3427,10 @@ begin
                 select k.p_kind from queue_kind k where k.p_kind = q.p_kind
                     and (k.history_seconds > 0 or k.dedup_seconds > 0 or k.log_seconds > 0)) is null;
         end if;
-        if v_kind is not null then
+        if v_kind is not null and _queue_savepoint() then
             v_next := case when v_ordered then _queue_lock_lines(v_entries, null::bigint[]) else '{}' end;
             -- a call may be waiting for the key of one that is gone, and have the next one locked
-            perform set_config('lock_timeout', '10', true),
-                set_config('pyqueue.savepoints', (v_savepoints::integer + 1)::text, true);
+            perform set_config('lock_timeout', '10', true);
             with d as (
                 delete from delayed_queue q
                 where q.entry = any (v_entries) and q.p_kind || '' = v_kind and q.pending is null and q.route is null
@@ -7553,7 +7557,7 @@ Locks: waits for other transactions that are putting one of the keys.
 differs: on MariaDB and MySQL _queue_push puts in one row after another.$$;
 --;
 -- calls: _queue_check_inbox_row, _queue_check_json, _queue_index, _queue_is_huge, _queue_key, _queue_key_behind,
---     _queue_log, _queue_put_inbox_rows, _queue_setting, _queue_take_back, _queue_wake, queue_now
+--     _queue_log, _queue_put_inbox_rows, _queue_savepoint, _queue_setting, _queue_take_back, _queue_wake, queue_now
 -- changes: delayed_queue, queue_inbox
 create or replace function _queue_drain_inbox() returns trigger
     language plpgsql
@@ -7566,8 +7570,6 @@ declare
         where k.dedup_seconds > 0 or k.log_seconds > 0 or k.filter_index);
     v_row record; v_ids record;
     v_entries bigint[];
-    v_name constant text := _queue_setting('inbox');
-    v_own constant text := pg_current_xact_id()::text;
     v_timeout constant text := current_setting('lock_timeout');
     v_key constant text := _queue_key(v_now); -- of rows without
     v_pushed bigint;
@@ -7611,7 +7613,7 @@ begin
         end loop;
         raise;
     end;
-    v_sorted := coalesce(current_setting(v_name, true) = v_own, false) or v_ids.first = v_ids.last
+    v_sorted := v_ids.first = v_ids.last or not _queue_savepoint()
         or coalesce(current_setting('pyqueue.met', true), '') >= (v_now - 1000000)::text;
     v_new := not v_sorted and not v_ids.keeps
         and coalesce(current_setting('pyqueue.taken', true), '') < (v_now - 60000000)::text;
@@ -7619,8 +7621,6 @@ begin
         select p.entries, p.pushed into v_entries, v_pushed
             from _queue_put_inbox_rows(v_ids.first, v_ids.last, v_key, v_now, v_ids.keeps, v_sorted) p;
     else
-        -- once a transaction: more than 64 savepoints in one are a burden to all
-        perform set_config(v_name, v_own, true);
         for v_try in 1 .. 20 loop
             begin
                 perform set_config('lock_timeout', case when v_ids.number < 10000 then '10'
@@ -7667,8 +7667,8 @@ comment on function _queue_drain_inbox() is
 $$The trigger of queue_inbox: pushes the rows of a statement, in their order, and takes them out of the inbox. A key
 that is taken or remembered is ignored.
 Errors: those of queue_push, naming the row, from 1, and its key; then nothing of the statement is kept.
-Locks: as queue_push_many; the first statement of a transaction that has several rows waits for nobody longer than 10
-ms, or with 10000 rows 100.$$;
+Locks: as queue_push_many; the first 32 statements of a transaction that have several rows wait for nobody longer than
+10 ms, or with 10000 rows 100, before they sort them.$$;
 --;
 -- calls: _queue_check_name, _queue_check_options, _queue_integer, _queue_stage_prune, _queue_stage_remove,
 --     _queue_text, queue_now
@@ -9497,7 +9497,6 @@ revoke all on function
     _queue_integer(jsonb, text, bigint, bigint),
     _queue_intruders(oid),
     _queue_is_alive(queue_worker, bigint),
-    _queue_is_bare(jsonb),
     _queue_is_heard(text),
     _queue_is_huge(jsonb),
     _queue_is_plain(jsonb),
@@ -9555,6 +9554,7 @@ revoke all on function
     _queue_keep_cursor(text, text, queue_cursor, text, bigint, bigint, integer, tid[], bigint),
     _queue_deliver(queue_kind, integer, bigint, bigint, text, bytea, jsonb),
     _queue_rule(jsonb),
+    _queue_savepoint(),
     _queue_scan(text, bigint, integer, integer, queue_cursor, text, bigint),
     _queue_semaphores(jsonb),
     _queue_set_state(text, text),

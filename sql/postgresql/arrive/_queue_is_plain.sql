@@ -1,5 +1,8 @@
 create or replace function _queue_is_plain(in_message jsonb) returns boolean language sql immutable
-    return (_queue_is_bare(in_message)
+    return (jsonb_typeof(in_message) = 'object' and in_message ? 'payload'
+        and coalesce(jsonb_typeof(in_message -> 'key'), 'null') in ('string', 'null')
+        and coalesce(char_length(in_message ->> 'key'), 1) between 1 and 200
+        and not jsonb_path_exists(in_message, '$.**{32}') and not _queue_is_huge(in_message)
         and (not in_message ? 'order_key' or jsonb_typeof(in_message -> 'order_key') = 'string'
             and char_length(in_message ->> 'order_key') between 1 and 200)
         and (in_message - '{key,payload,order_key,semaphores}'::text[] = '{}'
@@ -18,7 +21,7 @@ create or replace function _queue_is_plain(in_message jsonb) returns boolean lan
                     ? (@.value.type() == "object" || @.value.type() == "array"))))')) is true;
 
 comment on function _queue_is_plain(jsonb) is
-$$Whether a message of a batch is right as far as that can be seen at once: a key, a payload, and perhaps a time, a
+$$Whether a message of a batch is right as far as that can be seen at once: a payload, and perhaps a key, a time, a
 priority, attempts, headers and its turn. All others are for _queue_message.
 in_message: {key, payload, and push options}.
 Result: true or false.

@@ -1,5 +1,5 @@
 -- calls: _queue_check_fit, _queue_check_name, _queue_check_roles, _queue_fail, _queue_key, _queue_key_behind,
---     _queue_push_batch, _queue_push_new, _queue_wake, queue_now
+--     _queue_push_batch, _queue_push_new, _queue_savepoint, _queue_wake, queue_now
 create or replace function queue_push_many(in_kind text, in_messages jsonb, in_options jsonb default null)
     returns table (p_key text, outcome text) language plpgsql
     security definer set search_path from current set plan_cache_mode = force_generic_plan
@@ -31,13 +31,11 @@ begin
             'messages[' || m.n - 1 || '].payload')
         from jsonb_array_elements(in_messages) with ordinality m (message, n) where jsonb_typeof(m.message) = 'object';
     end if;
-    if v_own then
-        v_keys := _queue_push_new(v_kind, in_messages, in_options, v_now);
-        if v_keys is not null then
-            perform _queue_wake(in_kind, null);
-            return query select k.p_key, 'created'::text from unnest(v_keys) k (p_key);
-            return;
-        end if;
+    v_keys := _queue_push_new(v_kind, in_messages, in_options, v_now);
+    if v_keys is not null then
+        perform _queue_wake(in_kind, null);
+        return query select k.p_key, 'created'::text from unnest(v_keys) k (p_key);
+        return;
     end if;
     if in_messages @? '$[*] ? (!exists (@.key) || @.key == null)' then
         v_key := _queue_key(v_now);
@@ -49,8 +47,8 @@ begin
     v_ignores := coalesce(in_options ->> 'on_duplicate', 'ignore') = 'ignore'
         and not in_messages @? '$[*].on_duplicate';
     v_ordered := in_options ->> 'order_key' is not null or in_messages @? '$[*].order_key';
-    v_quick := v_own and v_ignores and jsonb_array_length(in_messages) > 1
-        and coalesce(current_setting('pyqueue.met', true), '') < (v_now - 1000000)::text;
+    v_quick := v_ignores and jsonb_array_length(in_messages) > 1
+        and coalesce(current_setting('pyqueue.met', true), '') < (v_now - 1000000)::text and _queue_savepoint();
     if v_ignores and not v_ordered and not v_quick then
         return query select b.p_key, b.outcome
             from _queue_push_batch(v_kind, in_messages, in_options, v_now, false, true) b;

@@ -1,5 +1,5 @@
 -- calls: _queue_ack_many, _queue_advance, _queue_check_ack, _queue_lock_lines, _queue_permits_settle,
---     _queue_receipts, _queue_wake_limited, queue_now
+--     _queue_receipts, _queue_savepoint, _queue_wake_limited, queue_now
 -- changes: delayed_queue, queue_count
 create or replace function queue_ack_many(in_receipts jsonb, in_options jsonb default null)
     returns table (receipt text, outcome text) language plpgsql
@@ -8,16 +8,14 @@ create or replace function queue_ack_many(in_receipts jsonb, in_options jsonb de
 declare
     v_now constant bigint := queue_now();
     v_timeout constant text := current_setting('lock_timeout');
-    v_savepoints constant text := coalesce(nullif(current_setting('pyqueue.savepoints', true), ''), '1');
     v_given text[]; v_entries bigint[];
     v_kind text; v_ordered boolean; v_guarded boolean; v_limited boolean;
     v_next bigint[]; v_gone text[]; v_dead bigint; v_done boolean;
     v_receipts record; v_outcomes text[]; v_each text[];
 begin
-    -- most batches: all are held, once, and nothing but their turns and slots hangs on their end, in one kind. Each
-    -- takes a savepoint, and more than 64 in a transaction would slow down all sessions
+    -- most batches: all are held, once, and nothing but their turns and slots hangs on their end, in one kind
     begin
-        if in_options is null and jsonb_array_length(in_receipts) <= 10000 and v_savepoints::integer <= 32 then
+        if in_options is null and jsonb_array_length(in_receipts) <= 10000 then
             select array_agg(r.receipt), array_agg(r.entry) into v_given, v_entries
             from (
                 select e.receipt, left(e.receipt, -33)::bigint as entry
@@ -30,11 +28,10 @@ begin
                 select k.p_kind from queue_kind k where k.p_kind = q.p_kind
                     and (k.history_seconds > 0 or k.dedup_seconds > 0 or k.log_seconds > 0)) is null;
         end if;
-        if v_kind is not null then
+        if v_kind is not null and _queue_savepoint() then
             v_next := case when v_ordered then _queue_lock_lines(v_entries, null::bigint[]) else '{}' end;
             -- a call may be waiting for the key of one that is gone, and have the next one locked
-            perform set_config('lock_timeout', '10', true),
-                set_config('pyqueue.savepoints', (v_savepoints::integer + 1)::text, true);
+            perform set_config('lock_timeout', '10', true);
             with d as (
                 delete from delayed_queue q
                 where q.entry = any (v_entries) and q.p_kind || '' = v_kind and q.pending is null and q.route is null

@@ -1,5 +1,5 @@
 -- calls: _queue_check_inbox_row, _queue_check_json, _queue_index, _queue_is_huge, _queue_key, _queue_key_behind,
---     _queue_log, _queue_put_inbox_rows, _queue_setting, _queue_take_back, _queue_wake, queue_now
+--     _queue_log, _queue_put_inbox_rows, _queue_savepoint, _queue_setting, _queue_take_back, _queue_wake, queue_now
 -- changes: delayed_queue, queue_inbox
 create or replace function _queue_drain_inbox() returns trigger
     language plpgsql
@@ -12,8 +12,6 @@ declare
         where k.dedup_seconds > 0 or k.log_seconds > 0 or k.filter_index);
     v_row record; v_ids record;
     v_entries bigint[];
-    v_name constant text := _queue_setting('inbox');
-    v_own constant text := pg_current_xact_id()::text;
     v_timeout constant text := current_setting('lock_timeout');
     v_key constant text := _queue_key(v_now); -- of rows without
     v_pushed bigint;
@@ -57,7 +55,7 @@ begin
         end loop;
         raise;
     end;
-    v_sorted := coalesce(current_setting(v_name, true) = v_own, false) or v_ids.first = v_ids.last
+    v_sorted := v_ids.first = v_ids.last or not _queue_savepoint()
         or coalesce(current_setting('pyqueue.met', true), '') >= (v_now - 1000000)::text;
     v_new := not v_sorted and not v_ids.keeps
         and coalesce(current_setting('pyqueue.taken', true), '') < (v_now - 60000000)::text;
@@ -65,8 +63,6 @@ begin
         select p.entries, p.pushed into v_entries, v_pushed
             from _queue_put_inbox_rows(v_ids.first, v_ids.last, v_key, v_now, v_ids.keeps, v_sorted) p;
     else
-        -- once a transaction: more than 64 savepoints in one are a burden to all
-        perform set_config(v_name, v_own, true);
         for v_try in 1 .. 20 loop
             begin
                 perform set_config('lock_timeout', case when v_ids.number < 10000 then '10'
@@ -113,5 +109,5 @@ comment on function _queue_drain_inbox() is
 $$The trigger of queue_inbox: pushes the rows of a statement, in their order, and takes them out of the inbox. A key
 that is taken or remembered is ignored.
 Errors: those of queue_push, naming the row, from 1, and its key; then nothing of the statement is kept.
-Locks: as queue_push_many; the first statement of a transaction that has several rows waits for nobody longer than 10
-ms, or with 10000 rows 100.$$;
+Locks: as queue_push_many; the first 32 statements of a transaction that have several rows wait for nobody longer than
+10 ms, or with 10000 rows 100, before they sort them.$$;
