@@ -300,6 +300,16 @@ def test_what_is_wrong_with_one_message_is_said_as_ever(conn: psycopg.Connection
     assert keys(conn) == []
 
 
+@pytest.mark.parametrize(
+    "headers", ["[]", "1", "{", '{"a": []}', '{"a": {}}', '{"a": 1e400}', '{"a": "\\u0000"}']
+)
+def test_wrong_headers_of_a_row_are_refused(conn: psycopg.Connection[Any], headers: str) -> None:
+    with pytest.raises(psycopg.Error, match=r'^row 2 \(key "b"\)') as caught:
+        insert(conn, [*some("a"), {"key": "b", "payload": 1, "headers": headers}])
+    assert caught.value.sqlstate == "PQ003"
+    assert keys(conn) == []
+
+
 @pytest.mark.parametrize("wrong", [17, "text", None, [], {"key": 5, "payload": 1}, {"key": "k"}], ids=str)
 def test_what_is_no_message_is_left_to_the_long_way(conn: psycopg.Connection[Any], wrong: Any) -> None:
     text = "select outcome from queue_push_many('mail', %s)"
