@@ -27,6 +27,8 @@ def write(run: Run) -> Path:
     server = servers.name_of(run.url)
     run.out.mkdir(parents=True, exist_ok=True)
     path = run.out / f"{time.strftime('%Y-%m-%d-%H%M')}-{server}.json"
+    if path.exists():  # of a run that ended in the same minute
+        path = run.out / f"{time.strftime('%Y-%m-%d-%H%M%S')}-{server}.json"
     found = {
         "date": time.strftime("%Y-%m-%dT%H:%M:%S%z"),
         "server": server,

@@ -81,6 +81,11 @@ def test_calls_that_warm_a_session_up_and_what_comes_after_the_first_end_do_not_
     assert pgbench.load([*first, *second], warm=2, warm_seconds=3.5).tps == pytest.approx(4 / 2)
 
 
+def test_a_run_leaves_the_files_of_others(run: Run) -> None:
+    written = [report.write(run), report.write(run)]
+    assert len({*written}) == len({*run.out.glob("*.json")}) == 2
+
+
 @pytest.mark.long
 def test_a_run_writes_every_figure_with_all_that_a_reader_needs(
     run: Run, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
