@@ -1,4 +1,4 @@
--- calls: _queue_check_fit, _queue_check_name, _queue_check_roles, _queue_epoch, _queue_fail, _queue_key,
+-- calls: _queue_check_fit, _queue_check_name, _queue_check_roles, _queue_entry, _queue_fail, _queue_key,
 --     _queue_push_options, _queue_put, queue_now
 -- changes: delayed_queue
 create procedure _queue_push(in in_kind text collate exact, in in_key text collate exact, in in_payload longtext,
@@ -9,7 +9,7 @@ in_payload, in_payload_bytes: one of the two; neither: a payload of JSON null. T
 errors and the locks are those of queue_push.
 out_key, out_scheduled_at, out_outcome: the result.'
 push: begin
-    declare v_now, v_since, v_at, v_entry, v_shift bigint;
+    declare v_now, v_since, v_at, v_entry bigint;
     declare v_kind varchar(100) collate exact default left(in_kind, 100); -- a text takes longer to compare
     declare v_key varchar(200) collate exact;
     declare v_shape, v_headers, v_route, v_semaphores longtext;
@@ -48,8 +48,7 @@ push: begin
             set out_outcome = 'ignored';
             leave push;
         end if;
-        call _queue_epoch(v_shift);
-        set v_entry = ((uuid_short() << 8) & 9223372036854775807) + v_shift;
+        call _queue_entry(v_entry);
         insert into delayed_queue (entry, p_kind, p_key, payload, payload_bytes, scheduled_at, scheduled_at_initially,
             created_at, ready_rank, ready_at)
         values (v_entry, v_kind, v_key, in_payload, in_payload_bytes, v_now, v_now, v_now, 0, v_now)
