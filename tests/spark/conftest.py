@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import tempfile
+import time
 from typing import TYPE_CHECKING, Any
 
 import pytest
@@ -24,6 +25,8 @@ if TYPE_CHECKING:
     from tests.conformance.harness import Harness
 
 __all__ = ["clock", "harness", "packets", "queue"]
+
+END_SECONDS = 30
 
 
 @pytest.fixture(scope="session")
@@ -55,6 +58,19 @@ def spark(drivers: Drivers) -> Iterator[SparkSession]:
         session.sparkContext.setLogLevel("ERROR")
         yield session
         session.stop()
+
+
+@pytest.fixture(autouse=True)
+def tasks_end_with_their_test(request: pytest.FixtureRequest) -> Iterator[None]:
+    """A job that fails leaves its other tasks running for two seconds. Each that is a transaction of its own
+    may still write then: into the database of the next test."""
+    yield
+    if "spark" in request.fixturenames:
+        status = request.getfixturevalue("spark").sparkContext._jsc.sc().statusTracker()
+        until = time.monotonic() + END_SECONDS
+        while any(one.numRunningTasks() for one in status.getExecutorInfos()):
+            assert time.monotonic() < until, "a task of this test doesn't end"
+            time.sleep(0.02)
 
 
 @pytest.fixture(autouse=True)
