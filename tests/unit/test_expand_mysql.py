@@ -4,8 +4,10 @@ from __future__ import annotations
 
 import re
 
+import pytest
+
 from tools import freeze_mysql, house
-from tools.expand_mysql import COLLATION, expand
+from tools.expand_mysql import CHARACTER_SET, COLLATION, expand
 
 CALL = """\
 begin
@@ -131,6 +133,33 @@ def test_what_a_session_has_set_is_not_for_lists() -> None:
     for number, (old, new) in enumerate(zip(before, after, strict=True)):
         told = f"    /*M!100600 set statement {changed[number]} for */ " if number in changed else ""
         assert new == (told + old.strip() if told else old)
+
+
+SORTED = "    select j.place from unnest({}) j (place {}) {};\n"
+
+
+@pytest.mark.parametrize(
+    ("rows", "column", "rest", "is_a_table"),
+    [
+        ("v_list", "int", "order by j.place", True),
+        ("coalesce(in_list, '[]')", "varchar(60) collate exact", "where true order by j.place", True),
+        ("v_list", "int", "", False),
+        ("v_list", "int", "straight_join t order by t.place", False),
+        ("t.list", "int", "order by j.place", False),
+        ("v_list", "longtext", "order by j.place", False),
+        ("v_list", "json", "order by j.place", False),
+    ],
+)
+def test_a_list_that_is_sorted_is_a_table_on_mariadb(
+    rows: str, column: str, rest: str, is_a_table: bool
+) -> None:
+    text = expand(SORTED.format(rows, column, rest))
+    written = column.replace("collate exact", f"{CHARACTER_SET} {COLLATION}").replace(
+        "text", f"text {CHARACTER_SET}"
+    )
+    listed = f"json_table({rows}, '$[*]' columns (place {written} path '$')) j"
+    of_mariadb = f"/*M!100600 (select * from */ {listed} /*M!100600 limit 1000000000) j */"
+    assert f"from {of_mariadb if is_a_table else listed} {rest};" in text
 
 
 def test_a_parameter_says_its_character_set_and_an_expression_does_not() -> None:

@@ -121,7 +121,7 @@ and if(new.payload_bytes is not null, new.payload is null,
 if(length(new.payload) > 65535
 or length(new.payload) - length(replace(replace(new.payload, '{', ''), '[', '')) > 99, false,
 json_valid(new.payload) and json_depth(if(json_valid(new.payload), new.payload, 'null')) <= 31)
-and (locate('\\', new.payload) = 0
+and (locate('\\', cast(new.payload as binary)) = 0
 or replace(new.payload, '\\\\', '') not regexp '\\\\u0000|\\\\[^"/bfnrtu\\\\]')
 /*M!100600 and (new.payload not regexp '[0-9][.]([^0-9]|$)|[0-9]{310}|[0-9][eE][+]?[0-9]{3}'
 or replace(replace(new.payload, '\\\\', ''), '\\"', '') not regexp concat('"[^"]*+"(*SKIP)(*FAIL)',

@@ -478,7 +478,7 @@ begin
         and replace(replace(in_json, '\\\\', ''), '\\"', '') regexp concat('"[^"]*+"(*SKIP)(*FAIL)',
             '|[0-9][.]([^0-9]|$)|[0-9]{310}|[0-9][eE][+]?0*(309|3[1-9]\\d|[4-9]\\d\\d|[1-9]\\d{3})') then
         call _queue_fail(in_code, in_name, in_json, 'must be JSON, with numbers up to 1.8e308'); */
-    elseif locate('\\', in_json) > 0 then
+    elseif locate('\\', cast(in_json as binary)) > 0 then -- as a text it took longer than all the rest
         set v_left = replace(in_json, '\\\\', ''); -- what is left of backslashes begins an escape
         if locate('\\u0000', v_left) > 0 then
             call _queue_fail(in_code, in_name, in_json, 'must not contain \\u0000');
@@ -705,7 +705,7 @@ begin
     -- whole
     select max(e.entry) into v_last
     from (
-        select q.entry from json_table(in_list, '$[*]' columns (entry bigint path '$[0]')) j
+        select q.entry from /*M!100600 (select * from */ json_table(in_list, '$[*]' columns (entry bigint path '$[0]')) j /*M!100600 limit 1000000000) j */
             straight_join delayed_queue q force index (primary) on q.entry = j.entry
         order by j.entry limit 1000000000 for update /*!80000 of q */) e; -- without a limit the order is left out
 end;
@@ -1330,17 +1330,17 @@ begin
     declare v_list, v_own longtext character set ascii;
     declare v_odd, v_more int;
     declare v_turns boolean default false;
-    declare v_shift bigint;
+    declare v_shift, v_first bigint;
     call _queue_epoch(v_shift);
     -- the numbers of the entries, of 19 digits each, in the order of the batch
     /*M!100600 set statement group_concat_max_len = 1000000000 for */ select json_arrayagg(m.entry), sum(not m.plain), sum(m.more) into v_list, v_odd, v_more
     from (
         select lpad(((uuid_short() << 8) & 9223372036854775807) + v_shift, 19, '0') as entry,
-            (json_type(j.name) = 'STRING' and char_length(j.p_key) between 1 and 200
+            (json_type(j.name) = 'STRING' and char_length(json_unquote(j.name)) between 1 and 200
                 and length(j.payload) <= @@sort_buffer_size div 16) is true as plain,
             json_length(j.message) <> 2 as more
         from json_table(in_messages, '$[*]' columns (message json path '$', name json path '$.key',
-            p_key varchar(201) character set utf8mb4 path '$.key', payload json path '$.payload')) j
+            payload json path '$.payload')) j
             limit 1000000000) m;
     -- regexp_replace took longer than all the rest
     set out_entries = replace(replace(replace(replace(v_list, '[', ''), '"', ''), ',', ''), ' ', '');
@@ -1406,6 +1406,16 @@ begin
         where q.entry is null and (d.ended_at <= in_since) is not false
         order by r.p_key, r.place
         on duplicate key update entry = delayed_queue.entry;
+        if row_count() = length(out_entries) div 19 and in_since is null then
+            select max(q.entry) into v_first from delayed_queue q where q.entry = cast(left(out_entries, 19) as signed);
+        end if;
+        if v_first is not null then
+            -- of a client that counts the rows that are found, row_count() of the insert counts taken keys as well
+            update delayed_queue q set q.created_at = q.created_at where q.entry = v_first;
+            if row_count() = 0 then
+                set out_outcomes = repeat('c', length(out_entries) div 19);
+            end if;
+        end if;
         if in_since is not null then -- what was held until just now, as in _queue_put
             /*M!100600 set statement sql_safe_updates = 0 for */ delete q from json_table(v_list, '$[*]' columns (entry bigint path '$')) j straight_join delayed_queue q force index (primary) on q.entry = j.entry
                 straight_join queue_dedup d force index (primary) on d.p_kind = in_kind and d.p_key = q.p_key
@@ -1419,14 +1429,15 @@ begin
             set q.order_key = coalesce(j.order_key, in_order),
                 q.semaphores = coalesce(json_extract(j.semaphores, '$'), in_semaphores);
         end if;
-        -- looked at, as in _queue_put
-        /*M!100600 set statement group_concat_max_len = 1000000000 for */ select replace(replace(replace(replace(json_arrayagg(s.letter), '[', ''), '"', ''), ',', ''), ' ',
-            '') into out_outcomes
-        from (
-            select if(q.entry is null, 'i', 'c') as letter
-            from json_table(v_list, '$[*]' columns (place for ordinality, entry bigint path '$')) r
-                left join delayed_queue q force index (primary) on q.entry = r.entry
-            order by r.place limit 1000000000) s;
+        if out_outcomes is null then -- looked at, as in _queue_put
+            /*M!100600 set statement group_concat_max_len = 1000000000 for */ select replace(replace(replace(replace(json_arrayagg(s.letter), '[', ''), '"', ''), ',', ''), ' ',
+                '') into out_outcomes
+            from (
+                select if(q.entry is null, 'i', 'c') as letter
+                from /*M!100600 (select * from */ json_table(v_list, '$[*]' columns (place for ordinality, entry bigint path '$')) r /*M!100600 limit 1000000000) r */
+                    left join delayed_queue q force index (primary) on q.entry = r.entry
+                order by r.place limit 1000000000) s;
+        end if;
     end if;
 end;
 --;
@@ -1592,9 +1603,9 @@ begin
                 when coalesce(r.on_duplicate, v_on_duplicate) <> 'push_back' then 'replaced' end as event,
                 if(substr(out_outcomes, r.place, 1) = 'c', if(r.own_group, r.group_name,
                     left(json_value(in_options, '$.group'), 100)), null) as group_name
-            from json_table(in_messages, '$[*]' columns (place for ordinality,
+            from /*M!100600 (select * from */ json_table(in_messages, '$[*]' columns (place for ordinality,
                 group_name varchar(100) character set utf8mb4 collate /*!80017 utf8mb4_0900_bin *//*M!100600 utf8mb4_nopad_bin */ path '$.group', own_group int exists path '$.group',
-                on_duplicate varchar(20) character set utf8mb4 path '$.on_duplicate')) r
+                on_duplicate varchar(20) character set utf8mb4 path '$.on_duplicate')) r /*M!100600 limit 1000000000) r */
             where substr(out_outcomes, r.place, 1) in ('c', 'r')
             order by r.place limit 1000000000) s;
     end if;
@@ -1729,12 +1740,13 @@ begin
             set in_messages = '[]';
         end if;
         call _queue_check_json(in_messages, 'PQ003', 'messages');
-        if json_type(in_messages) <> 'ARRAY' then
+        if left(in_messages, 1) <> '[' and json_type(in_messages) <> 'ARRAY' then
             call _queue_fail('PQ001', 'messages', in_messages,
                 'must be a JSON array of {key, payload, and push options}');
         end if;
         set v_keys = json_extract(in_messages, '$[*].key');
-        if coalesce(json_length(v_keys), 0) < json_length(in_messages) or locate('null', v_keys) > 0 then
+        if coalesce(json_length(v_keys), 0) < json_length(in_messages) or locate('null', cast(v_keys as binary)) > 0
+            then
             call _queue_key(v_now, v_key); -- a key each, one behind another in the order of the batch
             set v_first = conv(right(v_key, 12), 16, 10);
             /*M!100600 set statement group_concat_max_len = 1000000000 for */ select json_arrayagg(if(json_type(m.message) = 'OBJECT' and coalesce(json_type(json_extract(m.message,
@@ -2378,7 +2390,7 @@ begin
     select q.p_kind, q.p_key, q.payload, q.payload_bytes, q.headers, q.priority, q.scheduled_at,
         q.scheduled_at_initially, q.created_at, v_now as reserved_at, q.attempts + 1 as attempts, null as reserved_by,
         q.errors
-    from json_table(coalesce(v_entries, '[]'), '$[*]' columns (place for ordinality, entry bigint path '$')) j straight_join delayed_queue q force index (primary) on q.entry = j.entry order by j.place for update /*!80000 of q */;
+    from /*M!100600 (select * from */ json_table(coalesce(v_entries, '[]'), '$[*]' columns (place for ordinality, entry bigint path '$')) j /*M!100600 limit 1000000000) j */ straight_join delayed_queue q force index (primary) on q.entry = j.entry order by j.place for update /*!80000 of q */;
     if v_entries is not null then
         call _queue_end_many(v_entries, v_keeps, 'popped', v_now);
     end if;
@@ -2446,7 +2458,7 @@ begin
     begin declare v_own boolean; declare v_tries int default 0; again: loop begin
         declare c cursor for
             select q.entry, j.place, q.semaphores is not null
-            from json_table(v_list, '$[*]' columns (entry bigint path '$[0]', secret char(32) character set utf8mb4 path '$[1]', place int path '$[2]')) j straight_join delayed_queue q force index (primary) on q.entry = j.entry and q.secret = unhex(j.secret) where q.reserved_by is not null
+            from /*M!100600 (select * from */ json_table(v_list, '$[*]' columns (entry bigint path '$[0]', secret char(32) character set utf8mb4 path '$[1]', place int path '$[2]')) j /*M!100600 limit 1000000000) j */ straight_join delayed_queue q force index (primary) on q.entry = j.entry and q.secret = unhex(j.secret) where q.reserved_by is not null
             order by j.entry for update /*!80000 of q */;
         declare exit handler for 1213, 1020, 1467 call _queue_retry(v_own, v_tries);
         declare exit handler for sqlexception begin call _queue_undo(v_own); resignal; end;
@@ -2473,7 +2485,7 @@ begin
         leave again;
     end; end loop; end;
     select r.receipt, case substr(v_outcomes, r.place, 1) when 'e' then 'extended' else 'lost' end as outcome
-    from json_table(in_receipts, '$[*]' columns (place for ordinality, receipt varchar(60) character set utf8mb4 path '$')) r
+    from /*M!100600 (select * from */ json_table(in_receipts, '$[*]' columns (place for ordinality, receipt varchar(60) character set utf8mb4 path '$')) r /*M!100600 limit 1000000000) r */
     order by r.place;
 end;
 --;
@@ -2489,7 +2501,7 @@ begin
         select q.p_kind, q.p_key, q.payload, q.payload_bytes, q.headers, q.priority, q.scheduled_at,
             q.scheduled_at_initially, q.created_at, q.reserved_at, q.attempts, q.reserved_by,
             concat(q.entry, '-', lower(hex(q.secret))) as receipt, q.errors
-        from json_table(in_entries, '$[*]' columns (place for ordinality, entry bigint path '$')) j straight_join delayed_queue q force index (primary) on q.entry = j.entry
+        from /*M!100600 (select * from */ json_table(in_entries, '$[*]' columns (place for ordinality, entry bigint path '$')) j /*M!100600 limit 1000000000) j */ straight_join delayed_queue q force index (primary) on q.entry = j.entry
         where q.secret = unhex(left(sha2(concat(in_seed, q.entry), 256), 32))
         order by j.place;
     else -- the most frequent call, without a set
@@ -2562,7 +2574,7 @@ begin
             /*M!100600 set statement group_concat_max_len = 1000000000 for */ select group_concat(l.receipt order by l.place separator ', ') into v_names
             from (
                 select r.place, r.receipt
-                from json_table(in_receipts, '$[*]' columns (place for ordinality, receipt varchar(60) character set utf8mb4 path '$')) r
+                from /*M!100600 (select * from */ json_table(in_receipts, '$[*]' columns (place for ordinality, receipt varchar(60) character set utf8mb4 path '$')) r /*M!100600 limit 1000000000) r */
                 where substr(v_outcomes, r.place, 1) = 'l' order by r.place limit 5) l; -- an error has no room for more
             call _queue_fail('PQ006', 'receipts', v_names, 'lost, so nothing was done');
         end if;
@@ -2739,7 +2751,7 @@ Locks: that message, if there is one.
 differs: what another transaction has locked isn''t ready: it may go on for long, and to wake somebody for that again
 and again would be no waiting. It says nothing of the future: nobody listens here.'
 begin
-    declare v_found, v_until bigint;
+    declare v_found, v_until, v_due_at bigint;
     declare v_due varchar(100) character set utf8mb4 collate /*!80017 utf8mb4_0900_bin *//*M!100600 utf8mb4_nopad_bin */;
     declare v_limit int;
     declare v_rate decimal(30,6);
@@ -2761,6 +2773,10 @@ begin
             order by q.ready_rank, q.ready_at, q.entry limit 1 for update skip locked;
         end if;
         if v_found is null then
+            select min(d.due_at) into v_due_at from delayed_queue d force index (delayed_queue_due)
+            where d.p_kind = in_kind and d.due_at between 0 and in_now;
+        end if;
+        if v_due_at is not null then
             select q.entry into v_found
             from (
                 select d.entry from delayed_queue d force index (delayed_queue_due)
@@ -2806,7 +2822,7 @@ begin
             char(0 using utf8mb4)), v_place = v_place + 1;
     end while;
     /*M!100600 set statement group_concat_max_len = 1000000000 for */ select json_arrayagg(k.name) into v_sorted
-    from (select distinct j.name from json_table(v_kinds, '$[*]' columns (name varchar(100) character set utf8mb4 collate /*!80017 utf8mb4_0900_bin *//*M!100600 utf8mb4_nopad_bin */ path '$')) j order by j.name limit 100) k;
+    from (select distinct j.name from /*M!100600 (select * from */ json_table(v_kinds, '$[*]' columns (name varchar(100) character set utf8mb4 collate /*!80017 utf8mb4_0900_bin *//*M!100600 utf8mb4_nopad_bin */ path '$')) j /*M!100600 limit 1000000000) j */ order by j.name limit 100) k;
     set out_lock = concat('pyqueue.wait.', left(sha2(concat(database(), '.', v_sorted), 256), 40));
 end;
 --;
@@ -3413,6 +3429,7 @@ begin
 end;
 --;
 -- calls: _queue_check_ack, _queue_end_many, _queue_move_many, _queue_receipts, queue_now
+-- changes: delayed_queue, queue_count
 drop procedure if exists _queue_ack_many;
 --;
 create procedure _queue_ack_many(in in_receipts longtext character set utf8mb4, in in_options longtext character set utf8mb4,
@@ -3424,29 +3441,53 @@ differs: on PostgreSQL it is the long way alone; queue_ack_many is called itself
 its own.'
 begin
     declare v_now bigint;
-    declare v_number, v_place, v_held int;
-    declare v_keeps, v_each boolean default false;
+    declare v_number, v_place, v_held, v_pushed, v_reserved int;
+    declare v_keeps, v_each, v_turns boolean;
+    declare v_kind varchar(100) character set utf8mb4 collate /*!80017 utf8mb4_0900_bin *//*M!100600 utf8mb4_nopad_bin */;
     declare v_list, v_entries, v_places longtext character set utf8mb4;
     declare c cursor for select j.place from json_table(v_places, '$[*]' columns (place int path '$')) j;
-    call _queue_receipts(in_receipts, v_list, v_number);
+    if in_options is null and json_valid(in_receipts) and json_type(in_receipts) = 'ARRAY' then
+        set v_number = json_length(in_receipts);
+    end if;
+    if v_number <= 10000 then
+        /*M!100600 set statement group_concat_max_len = 1000000000 for */ select json_arrayagg(d.entry), json_arrayagg(d.place), count(*), sum(d.source_kind is null), sum(d.deliveries),
+            min(d.p_kind), min(d.p_kind) < max(d.p_kind) or max(d.pending), max(d.routed), max(d.turns)
+        into v_entries, v_places, v_held, v_pushed, v_reserved, v_kind, v_keeps, v_each, v_turns
+        from (
+            select q.entry, j.place, q.p_kind, q.source_kind, q.deliveries, q.pending is not null as pending,
+                coalesce(q.route, q.member) is not null as routed,
+                coalesce(q.order_key, q.semaphores) is not null as turns
+            from (
+                select cast(left(r.receipt, char_length(r.receipt) - 33) as signed) as entry,
+                    right(r.receipt, 32) as secret, min(r.place) as place
+                from json_table(in_receipts, '$[*]' columns (place for ordinality, receipt varchar(60) character set utf8mb4 path '$')) r
+                where (r.receipt collate utf8mb4_bin regexp '^[0-9]{1,19}-[0-9a-f]{32}\\z' and lpad(r.receipt, 52, '0') < '9223372036854775808') group by 1, 2 order by 1 limit 10000) j
+                straight_join delayed_queue q force index (primary)
+                    on q.entry = j.entry and q.secret = unhex(j.secret)
+            for update /*!80000 of q */) d;
+        -- not in a join, whose row of the kind MariaDB would lock as well
+        select v_keeps or max(k.history_seconds > 0 or k.dedup_seconds > 0 or k.log_seconds > 0) into v_keeps
+        from queue_kind k where k.p_kind = v_kind;
+    end if;
+    if (v_held = v_number and not v_each) is not true then -- one is none, is lost, stands twice or goes on
+        call _queue_receipts(in_receipts, v_list, v_number);
+    end if;
+    set out_outcomes = repeat('l', v_number);
     if in_options is not null then
         call _queue_check_ack(in_options);
     end if;
     call queue_now(v_now);
-    set out_outcomes = repeat('l', v_number);
-    /*M!100600 set statement group_concat_max_len = 1000000000 for */ select json_arrayagg(d.entry), json_arrayagg(d.place), count(*), coalesce(max(d.keeps), false), max(d.routed)
-    into v_entries, v_places, v_held, v_keeps, v_each
-    from (
-        -- not a join, whose row of the kind MariaDB would lock as well
-        select q.entry, j.place, q.route is not null or q.member is not null as routed, q.pending is not null
-            or (select k.history_seconds > 0 or k.dedup_seconds > 0 or k.log_seconds > 0 from queue_kind k
-                where k.p_kind = q.p_kind) as keeps
-        from json_table(v_list, '$[*]' columns (entry bigint path '$[0]', secret char(32) character set utf8mb4 path '$[1]', place int path '$[2]')) j straight_join delayed_queue q force index (primary) on q.entry = j.entry and q.secret = unhex(j.secret) order by j.entry for update /*!80000 of q */) d;
     if v_each or in_options is not null then
         call _queue_move_many(v_list, v_number, null, in_options, v_now, out_outcomes);
-    elseif v_entries is not null then
-        call _queue_end_many(v_entries, v_keeps, 'acked', v_now);
-        if v_held = v_number then -- the most frequent call, without a loop
+    elseif v_held > 0 then
+        if v_keeps or v_turns then
+            call _queue_end_many(v_entries, v_keeps, 'acked', v_now);
+        else -- as there, most often
+            /*M!100600 set statement sql_safe_updates = 0 for */ delete q from json_table(v_entries, '$[*]' columns (entry bigint path '$')) j straight_join delayed_queue q force index (primary) on q.entry = j.entry;
+            insert into queue_count (id, p_kind, pushed, reserved, acked)
+            values (uuid_short(), v_kind, v_pushed, v_reserved, v_held);
+        end if;
+        if v_held = v_number then
             set out_outcomes = repeat('a', v_number);
         else
             open c; begin declare v_over boolean default false; each_c: loop
@@ -3475,7 +3516,7 @@ begin
     declare v_lines, v_guarded, v_history, v_dedup longtext character set utf8mb4;
     declare v_each boolean default false;
     declare c cursor for
-        select j.entry from json_table(in_entries, '$[*]' columns (entry bigint path '$')) j order by j.entry;
+        select j.entry from /*M!100600 (select * from */ json_table(in_entries, '$[*]' columns (entry bigint path '$')) j /*M!100600 limit 1000000000) j */ order by j.entry;
     if in_keeps then
         /*M!100600 set statement group_concat_max_len = 1000000000 for */ select json_arrayagg(if(d.keeps & 1, d.entry, null)), json_arrayagg(if(d.keeps & 2, d.entry, null)),
             max(d.keeps & 4 or d.pending)
@@ -3493,7 +3534,7 @@ begin
             select count(*) into v_entry
             from (
                 select o.first
-                from json_table(v_lines, '$[*]' columns (p_kind varchar(100) character set utf8mb4 collate /*!80017 utf8mb4_0900_bin *//*M!100600 utf8mb4_nopad_bin */ path '$[0]', order_key varchar(200) character set utf8mb4 collate /*!80017 utf8mb4_0900_bin *//*M!100600 utf8mb4_nopad_bin */ path '$[1]')) j
+                from /*M!100600 (select * from */ json_table(v_lines, '$[*]' columns (p_kind varchar(100) character set utf8mb4 collate /*!80017 utf8mb4_0900_bin *//*M!100600 utf8mb4_nopad_bin */ path '$[0]', order_key varchar(200) character set utf8mb4 collate /*!80017 utf8mb4_0900_bin *//*M!100600 utf8mb4_nopad_bin */ path '$[1]')) j /*M!100600 limit 1000000000) j */
                     straight_join queue_order o force index (primary)
                         on o.p_kind = j.p_kind and o.order_key = j.order_key
                 order by j.p_kind, j.order_key limit 1000000000 for update /*!80000 of o */) l;
@@ -3675,7 +3716,7 @@ begin
     select r.receipt, case substr(v_outcomes, r.place, 1) when 'a' then 'acked' when 'm' then 'moved'
         when 'd' then 'duplicate' else 'lost' end
         as outcome
-    from json_table(in_receipts, '$[*]' columns (place for ordinality, receipt varchar(60) character set utf8mb4 path '$')) r order by r.place;
+    from /*M!100600 (select * from */ json_table(in_receipts, '$[*]' columns (place for ordinality, receipt varchar(60) character set utf8mb4 path '$')) r /*M!100600 limit 1000000000) r */ order by r.place;
 end;
 --;
 -- calls: _queue_check_nack, _queue_nack, _queue_receipt, queue_now
@@ -3757,7 +3798,7 @@ begin
     end; end loop; end;
     select r.receipt, case substr(v_outcomes, r.place, 1) when 'r' then 'retry' when 'd' then 'dead'
         else 'lost' end as outcome
-    from json_table(in_receipts, '$[*]' columns (place for ordinality, receipt varchar(60) character set utf8mb4 path '$')) r order by r.place;
+    from /*M!100600 (select * from */ json_table(in_receipts, '$[*]' columns (place for ordinality, receipt varchar(60) character set utf8mb4 path '$')) r /*M!100600 limit 1000000000) r */ order by r.place;
 end;
 --;
 -- calls: _queue_check_move, _queue_check_roles, _queue_lock_moves, _queue_move, _queue_receipt, _queue_text,
@@ -4131,7 +4172,7 @@ begin
         end if;
         if v_logs then
             /*M!100600 set statement group_concat_max_len = 1000000000 for */ select json_arrayagg(json_array(s.entry + 0, 'pushed')) into v_list
-            from (select j.entry from json_table(v_list, '$[*]' columns (entry bigint path '$[0]')) j
+            from (select j.entry from /*M!100600 (select * from */ json_table(v_list, '$[*]' columns (entry bigint path '$[0]')) j /*M!100600 limit 1000000000) j */
                 order by j.entry limit 1000000000) s;
             call _queue_log_entries(coalesce(v_list, '[]'), null, v_now);
         end if;
@@ -4196,7 +4237,7 @@ begin
                     select w.entry from queue_order_waiting w force index (primary)
                     where w.p_kind = o.p_kind and w.order_key = o.order_key
                     order by w.p_kind, w.order_key, w.entry limit 1 for update) as entry
-            from json_table(in_list, '$[*]' columns (p_kind varchar(100) character set utf8mb4 collate /*!80017 utf8mb4_0900_bin *//*M!100600 utf8mb4_nopad_bin */ path '$[0]', order_key varchar(200) character set utf8mb4 collate /*!80017 utf8mb4_0900_bin *//*M!100600 utf8mb4_nopad_bin */ path '$[1]', entry bigint path '$[2]')) j
+            from /*M!100600 (select * from */ json_table(in_list, '$[*]' columns (p_kind varchar(100) character set utf8mb4 collate /*!80017 utf8mb4_0900_bin *//*M!100600 utf8mb4_nopad_bin */ path '$[0]', order_key varchar(200) character set utf8mb4 collate /*!80017 utf8mb4_0900_bin *//*M!100600 utf8mb4_nopad_bin */ path '$[1]', entry bigint path '$[2]')) j /*M!100600 limit 1000000000) j */
                 straight_join queue_order o force index (primary) on o.p_kind = j.p_kind
                     and o.order_key = j.order_key and o.first = j.entry
             order by j.p_kind, j.order_key limit 1000000000 for update /*!80000 of o */) l
@@ -4245,7 +4286,7 @@ names: begin
             'must be an array of 1 to 8 different names of 1 to 100 characters');
     end if;
     /*M!100600 set statement group_concat_max_len = 1000000000 for */ select json_arrayagg(o.name) into out_names
-    from (select n.name from json_table(out_names, '$[*]' columns (name varchar(100) character set utf8mb4 collate /*!80017 utf8mb4_0900_bin *//*M!100600 utf8mb4_nopad_bin */ path '$')) n order by n.name limit 8) o;
+    from (select n.name from /*M!100600 (select * from */ json_table(out_names, '$[*]' columns (name varchar(100) character set utf8mb4 collate /*!80017 utf8mb4_0900_bin *//*M!100600 utf8mb4_nopad_bin */ path '$')) n /*M!100600 limit 1000000000) n */ order by n.name limit 8) o;
     if coalesce(json_type(json_extract(in_options, '$.order_key')), 'NULL') <> 'NULL' then
         call _queue_fail('PQ002', 'semaphores', out_names, 'can''t be together with an order_key');
     end if;
@@ -4847,7 +4888,7 @@ permits: begin
     declare v_wants int;
     declare c cursor for
         select q.entry, if(q.source_kind is null, q.semaphores, null), q.reserved_at is not null
-        from json_table(in_entries, '$[*]' columns (place for ordinality, entry bigint path '$')) j straight_join delayed_queue q force index (primary) on q.entry = j.entry
+        from /*M!100600 (select * from */ json_table(in_entries, '$[*]' columns (place for ordinality, entry bigint path '$')) j /*M!100600 limit 1000000000) j */ straight_join delayed_queue q force index (primary) on q.entry = j.entry
         order by j.place for update /*!80000 of q */; -- locked already; an old snapshot may not have it
     declare continue handler for not found begin end;
     if in_first and @pyqueue_permit_names is null then
@@ -4941,7 +4982,7 @@ begin
             /*M!100600 set statement group_concat_max_len = 1000000000 for */ select json_arrayagg(n.entry) into v_entries
             from (
                 select j.entry
-                from json_table(coalesce(v_entries, '[]'), '$[*]' columns (place for ordinality, entry bigint path '$')) j
+                from /*M!100600 (select * from */ json_table(coalesce(v_entries, '[]'), '$[*]' columns (place for ordinality, entry bigint path '$')) j /*M!100600 limit 1000000000) j */
                     left join json_table(coalesce(out_entries, '[]'), '$[*]' columns (entry bigint path '$')) o on o.entry = j.entry
                     left join json_table(v_passed, '$[*]' columns (entry bigint path '$')) p on p.entry = j.entry
                 where o.entry is null and p.entry is null order by j.place limit v_left) n;
@@ -5022,7 +5063,7 @@ begin
     declare v_held, v_needs boolean;
     declare c cursor for
         select q.entry, j.place, q.semaphores, q.reserved_by is not null, q.source_kind is null and in_seconds > 0
-        from json_table(in_list, '$[*]' columns (entry bigint path '$[0]', place int path '$[1]')) j
+        from /*M!100600 (select * from */ json_table(in_list, '$[*]' columns (entry bigint path '$[0]', place int path '$[1]')) j /*M!100600 limit 1000000000) j */
             straight_join delayed_queue q force index (primary) on q.entry = j.entry
         order by j.entry for update /*!80000 of q */;
     declare continue handler for not found begin end;
@@ -5306,7 +5347,7 @@ begin
         where f.slot > v_most;
         /*M!100600 set statement group_concat_max_len = 1000000000 for */ select coalesce(json_arrayagg(d.slot), '[]') into out_slots
         from (
-            select f.slot from json_table(out_slots, '$[*]' columns (slot int path '$')) f
+            select f.slot from /*M!100600 (select * from */ json_table(out_slots, '$[*]' columns (slot int path '$')) f /*M!100600 limit 1000000000) f */
             where f.slot <= in_most order by f.slot limit v_all) d;
     end if;
 end;
@@ -5657,7 +5698,7 @@ begin
     declare v_name, v_found varchar(100) character set utf8mb4 collate /*!80017 utf8mb4_0900_bin *//*M!100600 utf8mb4_nopad_bin */;
     declare v_finished_at bigint;
     declare c cursor for
-        select distinct j.name from json_table(in_list, '$[*]' columns (entry bigint path '$[0]', event varchar(20) character set utf8mb4 path '$[1]', name varchar(100) character set utf8mb4 collate /*!80017 utf8mb4_0900_bin *//*M!100600 utf8mb4_nopad_bin */ path '$[2]')) j
+        select distinct j.name from /*M!100600 (select * from */ json_table(in_list, '$[*]' columns (entry bigint path '$[0]', event varchar(20) character set utf8mb4 path '$[1]', name varchar(100) character set utf8mb4 collate /*!80017 utf8mb4_0900_bin *//*M!100600 utf8mb4_nopad_bin */ path '$[2]')) j /*M!100600 limit 1000000000) j */
         where j.name is not null order by j.name;
     declare continue handler for not found begin end;
     open c; begin declare v_over boolean default false; each_c: loop
@@ -6120,7 +6161,7 @@ begin
                 or k.log_seconds > 0 or k.roles is not null order by k.p_kind;
         declare d cursor for
             select j.entry, j.p_kind, v_now - nullif(k.dedup_seconds, 0) * 1000000
-            from json_table(v_list, '$[*]' columns (place for ordinality, entry bigint path '$[0]', p_kind varchar(100) character set utf8mb4 collate /*!80017 utf8mb4_0900_bin *//*M!100600 utf8mb4_nopad_bin */ path '$[1]')) j
+            from /*M!100600 (select * from */ json_table(v_list, '$[*]' columns (place for ordinality, entry bigint path '$[0]', p_kind varchar(100) character set utf8mb4 collate /*!80017 utf8mb4_0900_bin *//*M!100600 utf8mb4_nopad_bin */ path '$[1]')) j /*M!100600 limit 1000000000) j */
                 left join queue_kind k on k.p_kind = j.p_kind
             order by j.place;
         declare exit handler for 1213, 1020, 1467 call _queue_retry(v_own, v_tries);
@@ -6170,7 +6211,7 @@ begin
             from (
                 select j.p_kind, coalesce(n.scheduled_at, q.scheduled_at) as scheduled_at,
                     if(n.entry is null, 'ignored', 'created') as outcome, j.entry
-                from json_table(v_list, '$[*]' columns (place for ordinality, entry bigint path '$[0]', p_kind varchar(100) character set utf8mb4 collate /*!80017 utf8mb4_0900_bin *//*M!100600 utf8mb4_nopad_bin */ path '$[1]')) j
+                from /*M!100600 (select * from */ json_table(v_list, '$[*]' columns (place for ordinality, entry bigint path '$[0]', p_kind varchar(100) character set utf8mb4 collate /*!80017 utf8mb4_0900_bin *//*M!100600 utf8mb4_nopad_bin */ path '$[1]')) j /*M!100600 limit 1000000000) j */
                     left join delayed_queue n force index (primary) on n.entry = j.entry
                     left join delayed_queue q force index (delayed_queue_key)
                         on q.p_kind = if(n.entry is null, j.p_kind, null) and q.p_key = v_key
@@ -6197,8 +6238,8 @@ begin
         if v_logs then
             /*M!100600 set statement group_concat_max_len = 1000000000 for */ select json_arrayagg(json_array(s.entry + 0, if(s.outcome = 'created', 'pushed', 'replaced'))) into v_list
             from (
-                select j.* from json_table(v_answer, '$[*]' columns (place for ordinality,
-                    outcome varchar(10) character set utf8mb4 path '$[2]', entry bigint path '$[3]')) j
+                select j.* from /*M!100600 (select * from */ json_table(v_answer, '$[*]' columns (place for ordinality,
+                    outcome varchar(10) character set utf8mb4 path '$[2]', entry bigint path '$[3]')) j /*M!100600 limit 1000000000) j */
                 where j.outcome = 'created' or j.outcome = 'replaced' and v_on_duplicate <> 'push_back'
                 order by j.outcome, j.place limit 1000000000) s;
             call _queue_log_entries(coalesce(v_list, '[]'), in_topic, v_now);
@@ -6207,7 +6248,7 @@ begin
         leave again;
     end; end loop; end;
     select r.p_kind, v_key as p_key, r.scheduled_at, r.outcome
-    from json_table(v_answer, '$[*]' columns (place for ordinality, p_kind varchar(100) character set utf8mb4 collate /*!80017 utf8mb4_0900_bin *//*M!100600 utf8mb4_nopad_bin */ path '$[0]', scheduled_at bigint path '$[1]', outcome varchar(10) character set utf8mb4 path '$[2]')) r
+    from /*M!100600 (select * from */ json_table(v_answer, '$[*]' columns (place for ordinality, p_kind varchar(100) character set utf8mb4 collate /*!80017 utf8mb4_0900_bin *//*M!100600 utf8mb4_nopad_bin */ path '$[0]', scheduled_at bigint path '$[1]', outcome varchar(10) character set utf8mb4 path '$[2]')) r /*M!100600 limit 1000000000) r */
     order by r.place;
 end;
 --;
@@ -6851,7 +6892,7 @@ begin
     declare v_kind varchar(100) character set utf8mb4 collate /*!80017 utf8mb4_0900_bin *//*M!100600 utf8mb4_nopad_bin */;
     declare c cursor for
         select q.p_kind, q.entry, j.event
-        from json_table(in_list, '$[*]' columns (place for ordinality, entry bigint path '$[0]', event varchar(10) character set utf8mb4 path '$[1]')) j
+        from /*M!100600 (select * from */ json_table(in_list, '$[*]' columns (place for ordinality, entry bigint path '$[0]', event varchar(10) character set utf8mb4 path '$[1]')) j /*M!100600 limit 1000000000) j */
             straight_join delayed_queue q force index (primary) on q.entry = j.entry
             straight_join queue_kind k on k.p_kind = q.p_kind and k.log_seconds > 0
         where j.event is not null
@@ -7631,7 +7672,7 @@ begin
     declare v_matches, v_held, v_ends boolean default false;
     declare v_payload, v_headers longtext character set utf8mb4;
     declare c cursor for
-        select j.entry from json_table(coalesce(in_entries, '[]'), '$[*]' columns (place for ordinality, entry bigint path '$')) j order by j.place;
+        select j.entry from /*M!100600 (select * from */ json_table(coalesce(in_entries, '[]'), '$[*]' columns (place for ordinality, entry bigint path '$')) j /*M!100600 limit 1000000000) j */ order by j.place;
     declare continue handler for not found begin end;
     open c; begin declare v_over boolean default false; messages: loop
     begin declare continue handler for not found set v_over = true; fetch c into v_entry; end;
@@ -8100,7 +8141,7 @@ begin
         call _queue_fail('PQ001', 'parts', v_bad, 'must have a part of queue_stage_begin and a number of messages');
     end if;
     select count(distinct l.part) into v_found from (
-        select p.part from json_table(in_parts, '$[*]' columns (part bigint path '$.part')) j
+        select p.part from /*M!100600 (select * from */ json_table(in_parts, '$[*]' columns (part bigint path '$.part')) j /*M!100600 limit 1000000000) j */
             straight_join queue_stage_part p force index (primary) on p.part = j.part
         order by j.part limit 1000000000 for update /*!80000 of p */) l;
     if v_found <> json_length(in_parts) then
@@ -8115,7 +8156,7 @@ and if(s.payload_bytes is not null, s.payload is null,
 if(length(s.payload) > 65535
 or length(s.payload) - length(replace(replace(s.payload, '{', ''), '[', '')) > 99, false,
 json_valid(s.payload) and json_depth(if(json_valid(s.payload), s.payload, 'null')) <= 31)
-and (locate('\\', s.payload) = 0
+and (locate('\\', cast(s.payload as binary)) = 0
 or replace(s.payload, '\\\\', '') not regexp '\\\\u0000|\\\\[^"/bfnrtu\\\\]')
 /*M!100600 and (s.payload not regexp '[0-9][.]([^0-9]|$)|[0-9]{310}|[0-9][eE][+]?[0-9]{3}'
 or replace(replace(s.payload, '\\\\', ''), '\\"', '') not regexp concat('"[^"]*+"(*SKIP)(*FAIL)',
@@ -8331,7 +8372,7 @@ begin
         /*M!100600 set statement group_concat_max_len = 1000000000 for */ select coalesce(json_arrayagg(s.receipt), '[]') into v_receipts
         from (
             select r.receipt
-            from json_table(v_old, '$[*]' columns (place for ordinality, receipt varchar(60) character set utf8mb4 path '$')) r
+            from /*M!100600 (select * from */ json_table(v_old, '$[*]' columns (place for ordinality, receipt varchar(60) character set utf8mb4 path '$')) r /*M!100600 limit 1000000000) r */
                 straight_join delayed_queue q force index (primary)
                     on q.entry = cast(left(r.receipt, char_length(r.receipt) - 33) as signed)
                         and q.secret = unhex(right(r.receipt, 32))
@@ -8737,7 +8778,7 @@ begin
                 /*M!100600 set statement group_concat_max_len = 1000000000 for */ select coalesce(json_arrayagg(s.receipt), '[]') into v_receipts
                 from (
                     select concat(q.entry, '-', lower(hex(q.secret))) as receipt
-                    from json_table(v_entries, '$[*]' columns (place for ordinality, entry bigint path '$')) j straight_join delayed_queue q force index (primary) on q.entry = j.entry order by j.place limit 1000000000) s;
+                    from /*M!100600 (select * from */ json_table(v_entries, '$[*]' columns (place for ordinality, entry bigint path '$')) j /*M!100600 limit 1000000000) j */ straight_join delayed_queue q force index (primary) on q.entry = j.entry order by j.place limit 1000000000) s;
                 update queue_stream_part p set p.receipts = v_receipts, p.handed = json_length(v_receipts)
                 where p.source = v_source and p.part = in_part;
             else
@@ -8763,7 +8804,7 @@ begin
         select q.p_kind, q.p_key, q.payload, q.payload_bytes, q.headers, q.priority, q.scheduled_at,
             q.scheduled_at_initially, q.created_at, q.reserved_at, q.attempts, q.reserved_by,
             concat(q.entry, '-', lower(hex(q.secret))) as receipt, q.errors
-        from json_table(v_list, '$[*]' columns (entry bigint path '$[0]', secret char(32) character set utf8mb4 path '$[1]', place int path '$[2]')) j straight_join delayed_queue q force index (primary) on q.entry = j.entry and q.secret = unhex(j.secret) order by j.place;
+        from /*M!100600 (select * from */ json_table(v_list, '$[*]' columns (entry bigint path '$[0]', secret char(32) character set utf8mb4 path '$[1]', place int path '$[2]')) j /*M!100600 limit 1000000000) j */ straight_join delayed_queue q force index (primary) on q.entry = j.entry and q.secret = unhex(j.secret) order by j.place;
     end if;
 end;
 --;
@@ -9309,7 +9350,7 @@ begin
         leave again;
     end; end loop; end;
     select r.worker, r.freed
-    from json_table(v_reaped, '$[*]' columns (place for ordinality, worker varchar(200) character set utf8mb4 collate /*!80017 utf8mb4_0900_bin *//*M!100600 utf8mb4_nopad_bin */ path '$[0]', freed bigint path '$[1]')) r
+    from /*M!100600 (select * from */ json_table(v_reaped, '$[*]' columns (place for ordinality, worker varchar(200) character set utf8mb4 collate /*!80017 utf8mb4_0900_bin *//*M!100600 utf8mb4_nopad_bin */ path '$[0]', freed bigint path '$[1]')) r /*M!100600 limit 1000000000) r */
     order by r.place;
 end;
 --;
@@ -9462,7 +9503,7 @@ begin
             and (select o.p_kind from queue_kind o where o.dead_letter_kind = k.p_kind limit 1) is null
         order by k.p_kind;
     declare m cursor for
-        select j.entry from json_table(v_entries, '$[*]' columns (entry bigint path '$')) j order by j.entry;
+        select j.entry from /*M!100600 (select * from */ json_table(v_entries, '$[*]' columns (entry bigint path '$')) j /*M!100600 limit 1000000000) j */ order by j.entry;
     declare continue handler for not found begin end;
     set out_gone = 0;
     open c; begin declare v_over boolean default false; kinds: loop

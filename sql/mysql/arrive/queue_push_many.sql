@@ -24,12 +24,13 @@ begin
             set in_messages = '[]';
         end if;
         call _queue_check_json(in_messages, 'PQ003', 'messages');
-        if json_type(in_messages) <> 'ARRAY' then
+        if left(in_messages, 1) <> '[' and json_type(in_messages) <> 'ARRAY' then
             call _queue_fail('PQ001', 'messages', in_messages,
                 'must be a JSON array of {key, payload, and push options}');
         end if;
         set v_keys = json_extract(in_messages, '$[*].key');
-        if coalesce(json_length(v_keys), 0) < json_length(in_messages) or locate('null', v_keys) > 0 then
+        if coalesce(json_length(v_keys), 0) < json_length(in_messages) or locate('null', cast(v_keys as binary)) > 0
+            then
             call _queue_key(v_now, v_key); -- a key each, one behind another in the order of the batch
             set v_first = conv(right(v_key, 12), 16, 10);
             select json_arrayagg(if(json_type(m.message) = 'OBJECT' and coalesce(json_type(json_extract(m.message,

@@ -25,7 +25,7 @@ begin
         and replace(replace(in_json, '\\\\', ''), '\\"', '') regexp concat('"[^"]*+"(*SKIP)(*FAIL)',
             '|[0-9][.]([^0-9]|$)|[0-9]{310}|[0-9][eE][+]?0*(309|3[1-9]\\d|[4-9]\\d\\d|[1-9]\\d{3})') then
         call _queue_fail(in_code, in_name, in_json, 'must be JSON, with numbers up to 1.8e308'); */
-    elseif locate('\\', in_json) > 0 then
+    elseif locate('\\', cast(in_json as binary)) > 0 then -- as a text it took longer than all the rest
         set v_left = replace(in_json, '\\\\', ''); -- what is left of backslashes begins an escape
         if locate('\\u0000', v_left) > 0 then
             call _queue_fail(in_code, in_name, in_json, 'must not contain \\u0000');

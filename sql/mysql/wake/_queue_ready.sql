@@ -7,7 +7,7 @@ Locks: that message, if there is one.
 differs: what another transaction has locked isn''t ready: it may go on for long, and to wake somebody for that again
 and again would be no waiting. It says nothing of the future: nobody listens here.'
 begin
-    declare v_found, v_until bigint;
+    declare v_found, v_until, v_due_at bigint;
     declare v_due varchar(100) collate exact;
     declare v_limit int;
     declare v_rate decimal(30,6);
@@ -29,6 +29,10 @@ begin
             order by q.ready_rank, q.ready_at, q.entry limit 1 for update skip locked;
         end if;
         if v_found is null then
+            select min(d.due_at) into v_due_at from delayed_queue d force index (delayed_queue_due)
+            where d.p_kind = in_kind and d.due_at between 0 and in_now;
+        end if;
+        if v_due_at is not null then
             select q.entry into v_found
             from (
                 select d.entry from delayed_queue d force index (delayed_queue_due)

@@ -24,7 +24,7 @@ READS = {"delayed_queue_ready": RANGES | {"ref"}, "delayed_queue_due": RANGES}
 """What of an index is little: in that of the ready line a kind has what is in the line alone."""
 PLACES = [
     ("_queue_ready", "delayed_queue_ready", 2),
-    ("_queue_ready", "delayed_queue_due", 1),
+    ("_queue_ready", "delayed_queue_due", 2),
     ("_queue_release_worker", "delayed_queue_ready", 1),
 ]
 """Routines, the indexes that they read, and in how many places."""

@@ -7,7 +7,8 @@ batch of a kind that remembers keys is put in one by one.
 from __future__ import annotations
 
 import contextlib
-from dataclasses import dataclass
+from concurrent.futures import ThreadPoolExecutor
+from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
 import pytest
@@ -20,6 +21,8 @@ from tests.sample import sample, whole
 from tests.schema.mysql.test_cursor import keep_cursor, place
 
 if TYPE_CHECKING:
+    from collections.abc import Callable
+
     from pyqueue_sql import Reserved
     from tests.conformance.fixtures import Connect
     from tests.conformance.harness import Clock, Session
@@ -147,6 +150,103 @@ def test_a_batch_that_is_reserved_writes_no_count(queue: Session) -> None:
     assert len(queue.reserve("mail", None, 9)) == 1
     [after] = queue.execute("select count(*) from queue_count")
     assert after <= before, "by chance they are folded"
+
+
+@dataclass
+class Batch:
+    """What is held of a kind and perhaps others, whose names begin alike."""
+
+    queue: Session
+    name: str
+    kind: str
+    receipts: list[str] = field(default_factory=list[str])
+
+    def hold(self, count: int = 2, kind: str | None = None, **options: Any) -> None:
+        """Push messages, and hold them."""
+        kind = f"{self.name}.{kind or self.kind}"
+        for number in range(count):
+            self.queue.push(kind, f"{len(self.receipts) + number}", number, **options)
+        self.receipts += receipts(self.queue.reserve(kind, "w", count))
+
+    def pend(self) -> None:
+        """Push onto the first message, which is held."""
+        pushed = self.queue.push(f"{self.name}.{self.kind}", "0", "new", on_duplicate="replace")
+        assert pushed.outcome == "held"
+
+    def ended(self) -> object:
+        """Return what is counted and kept of the kinds, without the beginning of their names."""
+        counters = "total", "pushed_total", "reserved_total", "acked_total", "moved_total"
+        return [
+            (one.kind.removeprefix(self.name), *(getattr(one, counter) for counter in counters))
+            for one in self.queue.stats()
+            if one.kind.startswith(self.name)
+        ], [
+            (one.kind.removeprefix(self.name), one.key, one.payload)
+            for one in self.queue.history()
+            if one.kind.startswith(self.name)
+        ]
+
+
+BESIDE: dict[str, Callable[[Batch], object]] = {
+    "nothing": lambda _: None,
+    "another kind": lambda batch: batch.hold(kind="other"),
+    "history": lambda batch: batch.hold(kind="kept"),
+    "order key": lambda batch: batch.hold(1, order_key="o"),
+    "semaphore": lambda batch: batch.hold(semaphores=["s"]),
+    "route": lambda batch: batch.hold(route=[f"{batch.name}.next"]),
+    "pending": Batch.pend,
+    "twice": lambda batch: batch.receipts.append(batch.receipts[0]),
+    "lost": lambda batch: batch.queue.ack(batch.receipts[1]),
+    "all lost": lambda batch: batch.queue.ack_many(batch.receipts),
+    "another secret": lambda batch: batch.receipts.append(f"{batch.receipts[0][:-32]}{'0' * 32}"),
+}
+
+
+@pytest.mark.usefixtures("clock")
+@pytest.mark.parametrize("beside", BESIDE)
+@pytest.mark.parametrize("kind", ["plain", "kept"])
+@pytest.mark.parametrize("autocommit", [True, False], ids=["autocommit", "transaction"])
+def test_a_batch_of_acks_does_what_each_does(
+    connect: Connect, queue: Session, beside: str, kind: str, autocommit: bool
+) -> None:
+    queue.semaphore("s", 9)
+    consumer = connect(autocommit=autocommit)
+    found = []
+    for name in ("batch", "each"):
+        queue.define(f"{name}.kept", history_seconds=60)
+        batch = Batch(queue, name, kind)
+        batch.hold(3)
+        BESIDE[beside](batch)
+        answers = consumer.ack_many(batch.receipts) if name == "batch" else map(consumer.ack, batch.receipts)
+        found.append([outcomes(answers)])
+        if not autocommit:
+            consumer.commit()
+        found[-1].append(batch.ended())
+    assert found[0] == found[1]
+    assert ("acked" in found[0][0]) == (beside != "all lost")
+
+
+@pytest.mark.parametrize("none", ["none", "1-2", "9223372036854775808-0123456789abcdef0123456789abcdef"])
+def test_what_is_no_receipt_is_named_beside_those_that_are(queue: Session, none: str) -> None:
+    batch = Batch(queue, "batch", "plain")
+    batch.hold()
+    with pytest.raises(QueueError, match=f'receipts "{none[:9]}'):
+        queue.ack_many([*batch.receipts, none])
+    assert outcomes(queue.ack_many(batch.receipts, result=[1])) == ["acked", "acked"]
+
+
+def test_who_waits_for_an_ack_of_the_same_has_lost(connect: Connect, queue: Session) -> None:
+    batch = Batch(queue, "batch", "plain")
+    batch.hold()
+    first = connect(autocommit=False)
+    assert outcomes(first.ack_many(batch.receipts)) == ["acked", "acked"]
+    with ThreadPoolExecutor() as pool:
+        second = pool.submit(queue.ack_many, batch.receipts)
+        with pytest.raises(TimeoutError):
+            second.result(timeout=0.5)
+        first.commit()
+        assert outcomes(second.result(timeout=20)) == ["lost", "lost"]
+    assert batch.ended() == ([(".plain", 0, 2, 2, 2, 0)], [])
 
 
 @pytest.mark.usefixtures("clock")

@@ -223,6 +223,21 @@ def test_the_flags_of_a_client_change_no_answer(
     assert usual.setdefault(server_name, said) == said
 
 
+@pytest.mark.parametrize("flags", [0, CLIENT.FOUND_ROWS], ids=["changed", "found"])
+@pytest.mark.parametrize("taken", ["", "a", "c", "abc"], ids=["none", "first", "last", "all"])
+def test_a_taken_key_is_not_counted_among_the_new_ones(
+    connection: Connection[Any], url: str, flags: int, taken: str
+) -> None:
+    with connect_with(url, flags) as session:
+        run(session, "start transaction")  # in which the INSERT finds taken keys, and not the look before it
+        push_keys(session, *taken)
+        batch = json.dumps([{"key": key, "payload": 1} for key in "abc"])
+        found = call(session, "queue_push_many", "mail", batch, None)
+        assert list(found) == [(key, "ignored" if key in taken else "created") for key in "abc"]
+        run(session, "commit")
+    assert run(connection, "select count(*) from delayed_queue") == [(3,)]
+
+
 @pytest.mark.usefixtures("own_table")
 def test_the_callers_last_insert_id_stays(connection: Connection[Any], url: str) -> None:
     world = prepare(connection)
