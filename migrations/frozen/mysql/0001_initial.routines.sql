@@ -428,7 +428,8 @@ begin
     if in_receipts is null or length(in_receipts) < 99 and in_receipts regexp '^[[:space:]]*null[[:space:]]*$' then
         set in_receipts = '[]';
     end if;
-    if locate('{', in_receipts) > 0 or locate('[', in_receipts, 2) > 0 then -- no array of receipts has these
+    if locate('{', cast(in_receipts as binary)) > 0 or locate('[', cast(in_receipts as binary), 2) > 0 then
+        -- no array of receipts has these
         call _queue_check_json(in_receipts, 'PQ003', 'receipts');
     end if;
     if not json_valid(in_receipts) or json_type(in_receipts) <> 'ARRAY' or json_length(in_receipts) > 10000 then
@@ -2772,7 +2773,7 @@ begin
             where q.ready_kind = in_kind and q.scheduled_at <= in_now
             order by q.ready_rank, q.ready_at, q.entry limit 1 for update skip locked;
         end if;
-        if v_found is null then
+        if v_found is null then -- mostly nothing is due: to make a list of it would take as long as all the rest
             select min(d.due_at) into v_due_at from delayed_queue d force index (delayed_queue_due)
             where d.p_kind = in_kind and d.due_at between 0 and in_now;
         end if;

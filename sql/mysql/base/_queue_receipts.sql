@@ -10,7 +10,8 @@ begin
     if in_receipts is null or length(in_receipts) < 99 and in_receipts regexp '^[[:space:]]*null[[:space:]]*$' then
         set in_receipts = '[]';
     end if;
-    if locate('{', in_receipts) > 0 or locate('[', in_receipts, 2) > 0 then -- no array of receipts has these
+    if locate('{', cast(in_receipts as binary)) > 0 or locate('[', cast(in_receipts as binary), 2) > 0 then
+        -- no array of receipts has these
         call _queue_check_json(in_receipts, 'PQ003', 'receipts');
     end if;
     if not json_valid(in_receipts) or json_type(in_receipts) <> 'ARRAY' or json_length(in_receipts) > 10000 then

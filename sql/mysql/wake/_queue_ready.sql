@@ -28,7 +28,7 @@ begin
             where q.ready_kind = in_kind and q.scheduled_at <= in_now
             order by q.ready_rank, q.ready_at, q.entry limit 1 for update skip locked;
         end if;
-        if v_found is null then
+        if v_found is null then -- mostly nothing is due: to make a list of it would take as long as all the rest
             select min(d.due_at) into v_due_at from delayed_queue d force index (delayed_queue_due)
             where d.p_kind = in_kind and d.due_at between 0 and in_now;
         end if;

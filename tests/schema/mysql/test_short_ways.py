@@ -7,6 +7,7 @@ batch of a kind that remembers keys is put in one by one.
 from __future__ import annotations
 
 import contextlib
+import json
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
@@ -28,6 +29,9 @@ if TYPE_CHECKING:
     from tests.conformance.harness import Clock, Session
 
 pytestmark = pytest.mark.servers("mariadb", "mysql")
+
+MOST = 10_000
+"""Messages of a call."""
 
 
 @dataclass(frozen=True)
@@ -232,7 +236,18 @@ def test_what_is_no_receipt_is_named_beside_those_that_are(queue: Session, none:
     batch.hold()
     with pytest.raises(QueueError, match=f'receipts "{none[:9]}'):
         queue.ack_many([*batch.receipts, none])
+    with pytest.raises(QueueError, match="must be a JSON array"):
+        queue.raw("queue_ack_many", json.dumps(batch.receipts[0]), None)
     assert outcomes(queue.ack_many(batch.receipts, result=[1])) == ["acked", "acked"]
+
+
+@pytest.mark.parametrize("settings", [{}, {"history_seconds": 60}], ids=["plain", "kept"])
+def test_a_batch_of_acks_may_be_as_large_as_any(queue: Session, settings: dict[str, Any]) -> None:
+    queue.define("mail", **settings)
+    queue.push_many("mail", [{"payload": number} for number in range(MOST)])
+    held = receipts(queue.reserve("mail", None, MOST))
+    assert outcomes(queue.ack_many(held)) == ["acked"] * MOST
+    assert queue.stats("mail")[0].total == 0
 
 
 def test_who_waits_for_an_ack_of_the_same_has_lost(connect: Connect, queue: Session) -> None:
