@@ -36,7 +36,10 @@ class _Interrupts:
 
     @contextmanager
     def later(self) -> Generator[None]:
-        """Let an interrupt wait until the end of this block."""
+        """Let an interrupt wait until the end of this block, and of the one around it."""
+        if self._waiting:
+            yield
+            return
         self._waiting = True
         try:
             yield

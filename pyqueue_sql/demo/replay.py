@@ -17,7 +17,7 @@ from pyqueue_sql.demo import DemoError, InUse, Unfinished
 from pyqueue_sql.demo.check import MAX_TRIES, Left, Verdict, verify
 from pyqueue_sql.demo.data import SECOND_US, Flight, calendar_day
 from pyqueue_sql.demo.display import Display, Status
-from pyqueue_sql.demo.interrupts import WholeCalls
+from pyqueue_sql.demo.interrupts import WholeCalls, later
 from pyqueue_sql.demo.ledger import Ledger
 from pyqueue_sql.demo.load import Kinds, Loaded, load, our_us
 from pyqueue_sql.demo.workers import GO, STOP, Failure, Report, Step, depart, drain, work
@@ -87,19 +87,22 @@ def _kinds(queue: Queue, plan: Plan) -> Generator[None]:
             left = [*plan.kinds]
             try:
                 while left:
-                    _drop(queue, left[0])
-                    del left[0]
+                    _drop_first(queue, left)
             except KeyboardInterrupt:
-                raise Unfinished(left) from None
+                if left:
+                    raise Unfinished(left) from None
+                raise
 
 
-def _drop(queue: Queue, kind: str) -> None:
-    """Drop a kind; what a killed worker held has to run out first."""
+def _drop_first(queue: Queue, left: list[str]) -> None:
+    """Drop the first of the kinds that are left; what a killed worker held has to run out first."""
     deadline = time.monotonic() + TIMEOUT_SECONDS + QUIET_SECONDS
     while True:
-        queue.purge(kind)
+        queue.purge(left[0])
         try:
-            queue.drop(kind)
+            with later():
+                queue.drop(left[0])
+                del left[0]
         except Refused:
             if time.monotonic() > deadline:
                 raise
