@@ -27,7 +27,8 @@ Rows of lists, which are JSON arrays here:
   apart. Of both the row of the list is j, with its columns entry and place; of messages it has its place
   `with ordinality`.
 - `staged(v_parts) s`: the rows of stages, of the parts that a list of objects names.
-- `leaves(v_leaves) l`: what _queue_leaves makes of a document, path p and value c.
+- `documents(v_documents) r`: the documents that _queue_leaves takes apart, number d and text v.
+- `leaves(v_leaves) l`: what it makes of them, document d, path p and value c.
 - `for update of q`: locks these rows alone. MySQL takes it; MariaDB has no such words, and would lock the
   same, since a list has nothing to lock.
 
@@ -114,7 +115,9 @@ _MESSAGES: Final = re.compile(rf"\bmessages\(({_NESTED})\)( with ordinality)? (\
 _DELIVERIES: Final = re.compile(rf"\bdeliveries\(({_NESTED})\) (\w+)")
 _JOINED: Final = "straight_join delayed_queue {0} force index (primary) on {0}.entry = j.entry"
 _LEAVES: Final = re.compile(rf"\bleaves\(({_NESTED})\) (\w+)")
-_LEAF: Final = "p longtext collate exact path '$.p', c longtext collate exact path '$.c'"
+_LEAF: Final = "d bigint path '$.d', p longtext collate exact path '$.p', c longtext collate exact path '$.c'"
+_DOCUMENTS: Final = re.compile(rf"\bdocuments\(({_NESTED})\) (\w+)")
+_DOCUMENT: Final = "d bigint path '$.d', v longtext collate exact path '$.v'"
 _UNNEST: Final = re.compile(rf"\bunnest\(({_NESTED})\) (\w+) \(({_NESTED})\)")
 _OF: Final = re.compile(r"\bfor update of (\w+)\b")
 _HAS: Final = re.compile(r"\b(\w+) \? '(\w+)'")
@@ -203,6 +206,7 @@ def spell_out(text: str) -> str:
     """
     text = _DELIVERIES.sub(_held, _MESSAGES.sub(_named, text))
     text = _LEAVES.sub(rf"json_table(\1, '$[*]' columns ({_LEAF})) \2", _UNNEST.sub(_rows, text))
+    text = _DOCUMENTS.sub(rf"json_table(\1, '$.*' columns ({_DOCUMENT})) \2", text)
     text = _PLAIN_ROW.sub(lambda row: _PLAIN.replace("row.", f"{row[1]}."), _STAGED.sub(_PARTS, text))
     text = _MAY_MATCH.sub(_may_match, _RECEIPT.sub(_FORM, _ALIVE.sub(_LIVES, text)))
     text = _HAS.sub(r"json_contains_path(\1, 'one', '$.\2')", text)

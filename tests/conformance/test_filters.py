@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from collections import Counter
 from typing import TYPE_CHECKING, Any
 
 import pytest
@@ -442,6 +443,54 @@ def test_M4_an_index_that_comes_has_what_is_held_and_what_waits_in_it(queue: Ses
     clock.advance(5)
     assert sorted(keys(queue.pop("job", 9, where={"t": 1}))) == ["first", "held", "later"]
     assert keys(queue.pop("job", 9, where={"t": 1})) == ["second"]
+
+
+TEXTS = [
+    *(json.dumps(payload) for payload, _, _ in MATCHES if json.dumps(payload).count("{") < 30),
+    '{"a":1,"a":{"b":[1,1,1.0]},"c":{"c":2,"c":3}}',
+    '[{"a":1,"a":2}]',
+    json.dumps({"long": "\\\"é\u0001" * 9000, "n": {"m": [1, "x"]}}),
+    json.dumps({"none": [{}] * 300, "some": []}),
+    json.dumps({f"k{n}": {} for n in range(257)}),
+    json.dumps({f"k{n}": n for n in range(256)}),
+    json.dumps({f"k{n}": n for n in range(257)}),
+]
+
+
+def test_M4_the_index_is_the_same_however_messages_come_into_it(queue: Session) -> None:
+    def index() -> list[Any]:
+        return queue.execute(
+            "select q.p_key, t.term, t.place - q.ready_at from queue_term t"
+            " join delayed_queue q on q.entry = t.entry order by 1, 2"
+        )
+
+    headers = ["null", '{"a": 2, "b": "x"}', '{"a": "\\u0022", "k": 1.0}']
+    messages = [
+        f'{{"key": "{n}", "payload": {text}, "headers": {headers[n % 3] if n < 60 else "null"}}}'
+        for n, text in enumerate(TEXTS)
+    ]
+    queue.define("job", filter_index=True)
+    for message in messages:
+        queue.raw("queue_push_many", "job", f"[{message}]", None)
+    singly = index()
+    terms = Counter(key for key, _, _ in singly)
+    assert [terms[f"{len(TEXTS) - n}"] for n in range(7, 0, -1)] == [2, 0, 3, 0, 0, 256, 1]
+    queue.define("job", filter_index=False)
+    assert index() == []
+    queue.define("job", filter_index=True)
+    assert index() == singly
+    queue.purge("job")
+    queue.raw("queue_push_many", "job", f"[{', '.join(messages)}]", None)
+    assert index() == singly
+
+
+def test_M4_messages_of_two_kinds_come_into_the_index_at_once(queue: Session) -> None:
+    for kind in ("one", "two", "none"):
+        queue.subscribe("t", kind)
+        queue.define(kind, filter_index=kind != "none")
+    queue.publish("t", "a", {"n": 1}, headers={"h": "x"})
+    for kind in ("one", "two"):
+        assert keys(queue.peek(kind, where={"n": 1})) == keys(queue.pop(kind, where={"h": "x"})) == ["a"]
 
 
 def test_M4_an_index_can_come_and_go(queue: Session) -> None:

@@ -273,11 +273,13 @@ def test_what_is_staged_is_found_by_its_parts() -> None:
     )
 
 
-def test_leaves_are_a_path_and_a_value() -> None:
+def test_leaves_are_a_document_a_path_and_a_value() -> None:
     text = expand("from leaves(v_leaves) l where")
-    assert text.startswith("from json_table(v_leaves, '$[*]' columns (p longtext ")
+    assert text.startswith("from json_table(v_leaves, '$[*]' columns (d bigint path '$.d', p longtext ")
     assert text.endswith(" path '$.c')) l where")
     assert expand("call _queue_leaves(v_all);") == "call _queue_leaves(v_all);"
+    text = expand("from documents(v_all) r;")
+    assert text.startswith("from json_table(v_all, '$.*' columns (d bigint path '$.d', v longtext ")
 
 
 def test_what_may_match_is_asked_of_both_documents() -> None:

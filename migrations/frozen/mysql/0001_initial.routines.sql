@@ -7304,30 +7304,38 @@ end;
 --;
 drop procedure if exists _queue_leaves;
 --;
-create procedure _queue_leaves(in in_document longtext character set utf8mb4, in in_filter boolean, out out_leaves longtext character set utf8mb4)
-    comment 'The values of a document that objects alone lead to, and those that stand in an array which they lead to.
-in_document: payload, headers or a filter. in_filter: whether it is a filter.
-out_leaves: a JSON array of {p, c}, path and value, such that values that are equal are spelt the same, 1 and 1.0 too.
-An object or an array is a leaf as well, {} or []; of a filter only where it is empty. What stands in an array and is
-none itself is left out; in a filter it is a !. Of a name that stands more than once in an object the last counts.
+create procedure _queue_leaves(in in_documents longtext character set utf8mb4, in in_filter boolean, out out_leaves longtext character set utf8mb4)
+    comment 'The values of documents that objects alone lead to, and those that stand in an array which they lead to.
+in_documents: payloads, headers or a filter, a JSON object of {d, v}, a number and a text; none twice. in_filter:
+whether it is a filter.
+out_leaves: a JSON array of {d, p, c}, document, path and value, such that values that are equal are spelt the same, 1
+and 1.0 too. An object or an array is a leaf as well, {} or []; of a filter only where it is empty. What stands in an
+array and is none itself is left out; in a filter it is a !. Of a name that stands more than once in an object the last
+counts.
 differs: PostgreSQL has an operator that finds a filter in a document; for its index see _queue_terms.'
 begin
     declare v_level, v_nodes, v_part longtext character set utf8mb4;
     declare v_more, v_twice, v_looked boolean default false;
-    declare v_begins boolean default json_type(in_document) = 'OBJECT';
-    -- see _queue_misfit
-    /*M!100600 set in_document = replace(replace(in_document, '\\\\', '\\u005c'), '\\"', '\\u0022'); */
+    declare v_begins boolean default true;
     set out_leaves = json_array();
     -- each list of these is an object: MariaDB makes a file to gather long values in an array
+    -- see _queue_misfit
+    /*M!100600 select json_objectagg(r.d, json_object('d', r.d, 'v',
+        replace(replace(r.v, '\\\\', '\\u005c'), '\\"', '\\u0022'))) into in_documents
+    from json_table(in_documents, '$.*' columns (d bigint path '$.d', v longtext character set utf8mb4 path '$.v')) r; */
     level: while v_begins or v_level is not null do
         if v_begins then
-            set v_begins = false,
-                v_level = json_object('0', json_object('p', '', 'v', concat(in_document, '') collate /*!80017 utf8mb4_0900_bin *//*M!100600 utf8mb4_nopad_bin */, 'k',
-                concat(json_keys(in_document), '') collate /*!80017 utf8mb4_0900_bin *//*M!100600 utf8mb4_nopad_bin */, 'n', json_length(json_keys(in_document))));
+            set v_begins = false;
+            select json_objectagg(r.d, json_object('d', r.d, 'p', '', 'v', r.v, 'k',
+                concat(json_keys(r.v), '') collate /*!80017 utf8mb4_0900_bin *//*M!100600 utf8mb4_nopad_bin */, 'n', json_length(json_keys(r.v)))) into v_level
+            from json_table(in_documents, '$.*' columns (d bigint path '$.d', v longtext character set utf8mb4 collate /*!80017 utf8mb4_0900_bin *//*M!100600 utf8mb4_nopad_bin */ path '$.v')) r where json_type(r.v) = 'OBJECT';
+            if v_level is null then
+                leave level;
+            end if;
         end if;
         -- what stands in each object and array; names and values by their place, as in _queue_misfit
-        select json_objectagg(concat(v.node, '.', v.place), json_object('p', v.p, 't', v.t, 'v', v.v, 'c', (case
-            when v.t = 'OBJECT' then '{}' when v.t = 'ARRAY' then '[]' when v.t = 'DEEP' then '!'
+        select json_objectagg(concat(v.node, '.', v.place), json_object('d', v.d, 'p', v.p, 't', v.t, 'v', v.v, 'c', (
+            case when v.t = 'OBJECT' then '{}' when v.t = 'ARRAY' then '[]' when v.t = 'DEEP' then '!'
             when v.t = 'STRING' then json_quote(json_unquote(v.v)) when v.t in ('BOOLEAN', 'NULL') then v.v
             when v.v = '-0' then '0' when v.v regexp '^-?[0-9]{1,20}$' then v.v
             when abs(v.v + 0e0) < 1e18 and floor(v.v + 0e0) = v.v + 0e0 then cast(cast(v.v + 0e0 as signed) as char)
@@ -7336,36 +7344,39 @@ begin
         into v_nodes, v_more, v_twice
         from (
             -- names aren't a list that is joined, which would be read anew for each value
-            select n.node, c.place, if(c.place > n.names, 'TWICE',
+            select n.node, n.d, c.place, if(c.place > n.names, 'TWICE',
                 if(n.k is null and json_type(c.value) in ('OBJECT', 'ARRAY'), 'DEEP',
                 coalesce(json_type(c.value), 'NULL'))) collate /*!80017 utf8mb4_0900_bin *//*M!100600 utf8mb4_nopad_bin */ as t,
                 concat(n.p, if(n.k is null, '[]', concat('.',
                 json_quote(json_unquote(json_extract(n.k, concat('$[', c.place - 1, ']'))))))) collate /*!80017 utf8mb4_0900_bin *//*M!100600 utf8mb4_nopad_bin */ as p,
                 concat(coalesce(c.value, 'null'), '') collate /*!80017 utf8mb4_0900_bin *//*M!100600 utf8mb4_nopad_bin */ as v
-            from json_table(v_level, '$.*' columns (node for ordinality, p longtext character set utf8mb4 collate /*!80017 utf8mb4_0900_bin *//*M!100600 utf8mb4_nopad_bin */ path '$.p',
-                v longtext character set utf8mb4 collate /*!80017 utf8mb4_0900_bin *//*M!100600 utf8mb4_nopad_bin */ path '$.v', k longtext character set utf8mb4 collate /*!80017 utf8mb4_0900_bin *//*M!100600 utf8mb4_nopad_bin */ path '$.k', names int path '$.n')) n
+            from json_table(v_level, '$.*' columns (node for ordinality, d bigint path '$.d',
+                p longtext character set utf8mb4 collate /*!80017 utf8mb4_0900_bin *//*M!100600 utf8mb4_nopad_bin */ path '$.p', v longtext character set utf8mb4 collate /*!80017 utf8mb4_0900_bin *//*M!100600 utf8mb4_nopad_bin */ path '$.v',
+                k longtext character set utf8mb4 collate /*!80017 utf8mb4_0900_bin *//*M!100600 utf8mb4_nopad_bin */ path '$.k', names int path '$.n')) n
                 join json_table(json_extract(n.v, if(n.k is null, '$', '$.*')), '$[*]' columns (place for ordinality, value json path '$')) c
             where c.place <= coalesce(n.names, c.place) or not v_looked) v;
         if v_twice then -- of a name that stands more than once in an object the last is left
-            /*M!100600 set in_document = regexp_replace(in_document, concat(
+            select json_objectagg(r.d, json_object('d', r.d, 'v', /*M!100600 regexp_replace( */ r.v /*M!100600 , concat(
                 '(?(DEFINE)(?<v>\\s*+("[^"]*+"|[{]((?&m)(,(?&m))*+|\\s*+)[}]|[[]((?&v)(,(?&v))*+|\\s*+)[]]',
                 '|[^][{}",\\s]++)\\s*+)(?<m>\\s*+"[^"]*+"\\s*+:(?&v)))(?<n>"[^"]*+")\\s*+:(?&v),',
-                '(?=(?s:.*?)\\k<n>\\s*+:)(?=((?&m),)*?\\s*+\\k<n>\\s*+:)|"[^"]*+"(*SKIP)(*FAIL)'), ''); */
+                '(?=(?s:.*?)\\k<n>\\s*+:)(?=((?&m),)*?\\s*+\\k<n>\\s*+:)|"[^"]*+"(*SKIP)(*FAIL)'), '') */))
+            into in_documents from json_table(in_documents, '$.*' columns (d bigint path '$.d', v longtext character set utf8mb4 collate /*!80017 utf8mb4_0900_bin *//*M!100600 utf8mb4_nopad_bin */ path '$.v')) r;
             set v_looked = true, v_begins = true, out_leaves = json_array();
             iterate level;
         end if;
         set v_part = v_nodes, v_level = null;
         if v_more then
-            select json_objectagg(n.place, json_object('p', n.p, 'c', n.c)) into v_part
-            from json_table(v_nodes, '$.*' columns (place for ordinality, p longtext character set utf8mb4 collate /*!80017 utf8mb4_0900_bin *//*M!100600 utf8mb4_nopad_bin */ path '$.p',
-                t varchar(20) character set utf8mb4 collate /*!80017 utf8mb4_0900_bin *//*M!100600 utf8mb4_nopad_bin */ path '$.t', v longtext character set utf8mb4 collate /*!80017 utf8mb4_0900_bin *//*M!100600 utf8mb4_nopad_bin */ path '$.v',
-                c longtext character set utf8mb4 collate /*!80017 utf8mb4_0900_bin *//*M!100600 utf8mb4_nopad_bin */ path '$.c')) n
+            select json_objectagg(n.place, json_object('d', n.d, 'p', n.p, 'c', n.c)) into v_part
+            from json_table(v_nodes, '$.*' columns (place for ordinality, d bigint path '$.d',
+                p longtext character set utf8mb4 collate /*!80017 utf8mb4_0900_bin *//*M!100600 utf8mb4_nopad_bin */ path '$.p', t varchar(20) character set utf8mb4 collate /*!80017 utf8mb4_0900_bin *//*M!100600 utf8mb4_nopad_bin */ path '$.t',
+                v longtext character set utf8mb4 collate /*!80017 utf8mb4_0900_bin *//*M!100600 utf8mb4_nopad_bin */ path '$.v', c longtext character set utf8mb4 collate /*!80017 utf8mb4_0900_bin *//*M!100600 utf8mb4_nopad_bin */ path '$.c')) n
             where if(in_filter, n.t not in ('OBJECT', 'ARRAY') or json_length(n.v) = 0, n.t <> 'DEEP');
-            select json_objectagg(n.place, json_object('p', n.p, 'v', n.v, 'k',
+            select json_objectagg(n.place, json_object('d', n.d, 'p', n.p, 'v', n.v, 'k',
                 if(n.t = 'OBJECT', concat(json_keys(n.v), '') collate /*!80017 utf8mb4_0900_bin *//*M!100600 utf8mb4_nopad_bin */, null), 'n',
                 if(n.t = 'OBJECT', json_length(json_keys(n.v)), null))) into v_level
-            from json_table(v_nodes, '$.*' columns (place for ordinality, p longtext character set utf8mb4 collate /*!80017 utf8mb4_0900_bin *//*M!100600 utf8mb4_nopad_bin */ path '$.p',
-                t varchar(20) character set utf8mb4 collate /*!80017 utf8mb4_0900_bin *//*M!100600 utf8mb4_nopad_bin */ path '$.t', v longtext character set utf8mb4 collate /*!80017 utf8mb4_0900_bin *//*M!100600 utf8mb4_nopad_bin */ path '$.v')) n
+            from json_table(v_nodes, '$.*' columns (place for ordinality, d bigint path '$.d',
+                p longtext character set utf8mb4 collate /*!80017 utf8mb4_0900_bin *//*M!100600 utf8mb4_nopad_bin */ path '$.p', t varchar(20) character set utf8mb4 collate /*!80017 utf8mb4_0900_bin *//*M!100600 utf8mb4_nopad_bin */ path '$.t',
+                v longtext character set utf8mb4 collate /*!80017 utf8mb4_0900_bin *//*M!100600 utf8mb4_nopad_bin */ path '$.v')) n
             where n.t in ('OBJECT', 'ARRAY') and json_length(n.v) > 0;
         end if;
         set out_leaves = if(v_part is null, out_leaves, json_merge_preserve(out_leaves, json_extract(v_part, '$.*')));
@@ -7398,8 +7409,8 @@ begin
     elseif json_depth(v_where) > 31 then
         call _queue_fail('PQ002', 'where', v_where, 'must be at most 31 levels deep');
     elseif json_length(v_where) > 0 then
-        call _queue_leaves(v_where, true, out_where);
-        select count(*) into v_deep from json_table(out_where, '$[*]' columns (p longtext character set utf8mb4 collate /*!80017 utf8mb4_0900_bin *//*M!100600 utf8mb4_nopad_bin */ path '$.p', c longtext character set utf8mb4 collate /*!80017 utf8mb4_0900_bin *//*M!100600 utf8mb4_nopad_bin */ path '$.c')) w where w.c = '!';
+        call _queue_leaves(json_object('', json_object('d', 0, 'v', concat(v_where, ''))), true, out_where);
+        select count(*) into v_deep from json_table(out_where, '$[*]' columns (d bigint path '$.d', p longtext character set utf8mb4 collate /*!80017 utf8mb4_0900_bin *//*M!100600 utf8mb4_nopad_bin */ path '$.p', c longtext character set utf8mb4 collate /*!80017 utf8mb4_0900_bin *//*M!100600 utf8mb4_nopad_bin */ path '$.c')) w where w.c = '!';
         if v_deep > 0 then
             call _queue_fail('PQ002', 'where', v_where, 'must have no object and no array in an array');
         elseif json_length(out_where) > 16 then
@@ -7421,7 +7432,7 @@ begin
     declare v_value longtext character set utf8mb4 collate /*!80017 utf8mb4_0900_bin *//*M!100600 utf8mb4_nopad_bin */;
     declare continue handler for not found begin end;
     set out_path = null, out_text = null, out_number = null;
-    select concat('$', w.p), w.c into out_path, v_value from json_table(in_where, '$[*]' columns (p longtext character set utf8mb4 collate /*!80017 utf8mb4_0900_bin *//*M!100600 utf8mb4_nopad_bin */ path '$.p', c longtext character set utf8mb4 collate /*!80017 utf8mb4_0900_bin *//*M!100600 utf8mb4_nopad_bin */ path '$.c')) w
+    select concat('$', w.p), w.c into out_path, v_value from json_table(in_where, '$[*]' columns (d bigint path '$.d', p longtext character set utf8mb4 collate /*!80017 utf8mb4_0900_bin *//*M!100600 utf8mb4_nopad_bin */ path '$.p', c longtext character set utf8mb4 collate /*!80017 utf8mb4_0900_bin *//*M!100600 utf8mb4_nopad_bin */ path '$.c')) w
     where right(w.p, 2) <> '[]' and w.c not in ('{}', '[]')
         /*M!100600 and locate('."-', w.p) = 0 */ -- no path finds a name that begins so
         order by w.c in ('true', 'false', 'null'), char_length(json_unquote(w.c)) desc, w.p limit 1;
@@ -7451,10 +7462,10 @@ begin
         where q.entry = in_entry;
     set v_document = coalesce(out_payload, out_headers), v_next = if(out_payload is null, null, out_headers);
     while v_document is not null do
-        call _queue_leaves(v_document, false, v_leaves);
-        select count(*) into v_lacks from json_table(in_where, '$[*]' columns (p longtext character set utf8mb4 collate /*!80017 utf8mb4_0900_bin *//*M!100600 utf8mb4_nopad_bin */ path '$.p', c longtext character set utf8mb4 collate /*!80017 utf8mb4_0900_bin *//*M!100600 utf8mb4_nopad_bin */ path '$.c')) w
+        call _queue_leaves(json_object('', json_object('d', 0, 'v', v_document)), false, v_leaves);
+        select count(*) into v_lacks from json_table(in_where, '$[*]' columns (d bigint path '$.d', p longtext character set utf8mb4 collate /*!80017 utf8mb4_0900_bin *//*M!100600 utf8mb4_nopad_bin */ path '$.p', c longtext character set utf8mb4 collate /*!80017 utf8mb4_0900_bin *//*M!100600 utf8mb4_nopad_bin */ path '$.c')) w
         where not exists (select 1
-            from json_table(v_leaves, '$[*]' columns (p longtext character set utf8mb4 collate /*!80017 utf8mb4_0900_bin *//*M!100600 utf8mb4_nopad_bin */ path '$.p', c longtext character set utf8mb4 collate /*!80017 utf8mb4_0900_bin *//*M!100600 utf8mb4_nopad_bin */ path '$.c')) l where l.p = w.p and l.c = w.c);
+            from json_table(v_leaves, '$[*]' columns (d bigint path '$.d', p longtext character set utf8mb4 collate /*!80017 utf8mb4_0900_bin *//*M!100600 utf8mb4_nopad_bin */ path '$.p', c longtext character set utf8mb4 collate /*!80017 utf8mb4_0900_bin *//*M!100600 utf8mb4_nopad_bin */ path '$.c')) l where l.p = w.p and l.c = w.c);
         set out_matches = v_lacks = 0, v_document = if(out_matches, null, v_next), v_next = null;
     end while;
 end;
@@ -7468,38 +7479,60 @@ create procedure _queue_index(in in_entries longtext character set utf8mb4)
 are in it.
 in_entries: a JSON array of the messages, just put in or locked. One that has more than 256 terms, or onto which
 something was pushed while it was held, gets a single one, by which every filter finds it.
-Locks: none but what it changes.'
+Locks: none but what it changes.
+differs: several are taken in parts, since each part is a list of documents here.'
 begin
-    declare v_entry, v_place bigint;
-    declare v_kind varchar(100) character set utf8mb4 collate /*!80017 utf8mb4_0900_bin *//*M!100600 utf8mb4_nopad_bin */;
-    declare v_pending boolean;
-    declare v_payload, v_headers, v_leaves, v_more longtext character set utf8mb4;
-    declare c cursor for
-        select distinct q.entry from json_table(in_entries, '$[*]' columns (entry bigint path '$')) j straight_join delayed_queue q force index (primary) on q.entry = j.entry
-            straight_join queue_kind k force index (primary) on k.p_kind = q.p_kind
-        where k.filter_index order by q.entry;
-    declare continue handler for not found begin end;
+    declare v_headed boolean;
+    declare v_part varchar(8000) character set ascii;
+    declare v_parts, v_documents, v_leaves, v_more, v_crowded longtext character set utf8mb4;
+    declare c cursor for -- of no longer a type: MariaDB would make a file for it
+        select j.part from json_table(coalesce(v_parts, '[]'), '$[*]' columns (part varchar(8000) character set ascii path '$')) j;
+    if json_length(in_entries) = 1 then
+        /*M!100600 set statement group_concat_max_len = 1000000000 for */ select json_arrayagg(concat('[', q.entry, ']')) into v_parts
+        from json_table(in_entries, '$[*]' columns (entry bigint path '$')) j straight_join delayed_queue q force index (primary) on q.entry = j.entry straight_join queue_kind k force index (primary) on k.p_kind = q.p_kind
+        where k.filter_index;
+    else -- as many at a time as make 64 KB; each counts as 200 bytes more, so they are 328 at most
+        /*M!100600 set statement group_concat_max_len = 1000000000 for */ select json_arrayagg(p.part) into v_parts
+        from (
+            select concat(json_arrayagg(s.entry), '') as part
+            from (
+                select n.entry, sum(n.size) over (order by n.entry) as sizes
+                from (
+                    select distinct q.entry,
+                        200 + coalesce(length(q.payload), 0) + coalesce(length(q.headers), 0) as size
+                    from json_table(in_entries, '$[*]' columns (entry bigint path '$')) j straight_join delayed_queue q force index (primary) on q.entry = j.entry straight_join queue_kind k force index (primary) on k.p_kind = q.p_kind
+                    where k.filter_index) n) s
+            group by floor(s.sizes / 65536)) p;
+    end if;
     open c; begin declare v_over boolean default false; each_c: loop
-    begin declare continue handler for not found set v_over = true; fetch c into v_entry; end;
+    begin declare continue handler for not found set v_over = true; fetch c into v_part; end;
     if v_over then leave each_c; end if;
-        select q.p_kind, concat(q.payload, ''), concat(q.headers, ''), coalesce(q.ready_at, q.due_at, q.created_at),
-            q.pending
-        into v_kind, v_payload, v_headers, v_place, v_pending from delayed_queue q where q.entry = v_entry for update;
-        delete t from queue_term t where t.entry = v_entry; -- what it had in it before it was replaced
-        call _queue_leaves(coalesce(v_payload, '{}'), false, v_leaves);
-        if v_headers is not null then
-            call _queue_leaves(v_headers, false, v_more);
+        select json_objectagg(q.entry, json_object('d', q.entry, 'v',
+                if(q.pending, '{"": null}', concat(coalesce(q.payload, '{}'), '') collate /*!80017 utf8mb4_0900_bin *//*M!100600 utf8mb4_nopad_bin */))),
+            max(q.headers is not null)
+        into v_documents, v_headed from json_table(v_part, '$[*]' columns (entry bigint path '$')) j straight_join delayed_queue q force index (primary) on q.entry = j.entry for update /*!80000 of q */;
+        call _queue_leaves(v_documents, false, v_leaves);
+        if v_headed then
+            select json_objectagg(q.entry, json_object('d', q.entry, 'v', concat(q.headers, '') collate /*!80017 utf8mb4_0900_bin *//*M!100600 utf8mb4_nopad_bin */))
+            into v_documents from json_table(v_part, '$[*]' columns (entry bigint path '$')) j straight_join delayed_queue q force index (primary) on q.entry = j.entry where q.headers is not null for update /*!80000 of q */;
+            call _queue_leaves(v_documents, false, v_more);
             set v_leaves = json_merge_preserve(v_leaves, v_more);
         end if;
-        if json_length(v_leaves) > 256 or v_pending then
-            set v_leaves = '[{"p": "", "c": ""}]';
+        set v_crowded = null;
+        if json_length(v_leaves) > 256 then
+            /*M!100600 set statement group_concat_max_len = 1000000000 for */ select json_arrayagg(m.d) into v_crowded
+            from (
+                select l.d from json_table(v_leaves, '$[*]' columns (d bigint path '$.d', p longtext character set utf8mb4 collate /*!80017 utf8mb4_0900_bin *//*M!100600 utf8mb4_nopad_bin */ path '$.p', c longtext character set utf8mb4 collate /*!80017 utf8mb4_0900_bin *//*M!100600 utf8mb4_nopad_bin */ path '$.c')) l where l.c not in ('{}', '[]') group by l.d having count(*) > 256) m;
         end if;
+        /*M!100600 set statement sql_safe_updates = 0 for */ delete t from json_table(v_part, '$[*]' columns (entry bigint path '$')) j -- what it had in it before it was replaced
+            straight_join queue_term t force index (primary) on t.entry = j.entry;
         insert into queue_term (entry, term, place)
-        select distinct v_entry, cast(conv(left(sha2(concat(v_kind, l.p, '=', l.c), 256), 15), 16, 10) as signed),
-            v_place
-        from json_table(v_leaves, '$[*]' columns (p longtext character set utf8mb4 collate /*!80017 utf8mb4_0900_bin *//*M!100600 utf8mb4_nopad_bin */ path '$.p', c longtext character set utf8mb4 collate /*!80017 utf8mb4_0900_bin *//*M!100600 utf8mb4_nopad_bin */ path '$.c')) l
+        select q.entry, cast(conv(left(sha2(concat(q.p_kind,
+                if(q.pending or json_contains(v_crowded, concat(q.entry)), '=', concat(l.p, '=', l.c))), 256), 15), 16,
+                10) as signed), coalesce(q.ready_at, q.due_at, q.created_at)
+        from json_table(v_leaves, '$[*]' columns (d bigint path '$.d', p longtext character set utf8mb4 collate /*!80017 utf8mb4_0900_bin *//*M!100600 utf8mb4_nopad_bin */ path '$.p', c longtext character set utf8mb4 collate /*!80017 utf8mb4_0900_bin *//*M!100600 utf8mb4_nopad_bin */ path '$.c')) l straight_join delayed_queue q force index (primary) on q.entry = l.d
         where l.c not in ('{}', '[]')
-        order by 2;
+        on duplicate key update place = queue_term.place; -- a value that stands twice in an array
     end loop; end; close c;
 end;
 --;
@@ -7734,7 +7767,7 @@ begin
     /*M!100600 set statement group_concat_max_len = 1000000000 for */ select json_arrayagg(h.term) into v_list
     from (
         select cast(conv(left(sha2(concat(in_kind, w.p, '=', w.c), 256), 15), 16, 10) as signed) as term
-        from json_table(in_where, '$[*]' columns (p longtext character set utf8mb4 collate /*!80017 utf8mb4_0900_bin *//*M!100600 utf8mb4_nopad_bin */ path '$.p', c longtext character set utf8mb4 collate /*!80017 utf8mb4_0900_bin *//*M!100600 utf8mb4_nopad_bin */ path '$.c')) w where w.c not in ('{}', '[]')) h;
+        from json_table(in_where, '$[*]' columns (d bigint path '$.d', p longtext character set utf8mb4 collate /*!80017 utf8mb4_0900_bin *//*M!100600 utf8mb4_nopad_bin */ path '$.p', c longtext character set utf8mb4 collate /*!80017 utf8mb4_0900_bin *//*M!100600 utf8mb4_nopad_bin */ path '$.c')) w where w.c not in ('{}', '[]')) h;
     while v_at < json_length(v_list) do -- the rarest
         set v_one = json_extract(v_list, concat('$[', v_at, ']')), v_at = v_at + 1;
         if json_length(v_list) > 1 then
@@ -7819,7 +7852,7 @@ begin
     select k.filter_index into v_filter from queue_kind k where k.p_kind = in_kind;
     call _queue_first_of(in_where, v_path, v_text, v_number);
     if v_filter and exists (select 1
-        from json_table(in_where, '$[*]' columns (p longtext character set utf8mb4 collate /*!80017 utf8mb4_0900_bin *//*M!100600 utf8mb4_nopad_bin */ path '$.p', c longtext character set utf8mb4 collate /*!80017 utf8mb4_0900_bin *//*M!100600 utf8mb4_nopad_bin */ path '$.c')) w
+        from json_table(in_where, '$[*]' columns (d bigint path '$.d', p longtext character set utf8mb4 collate /*!80017 utf8mb4_0900_bin *//*M!100600 utf8mb4_nopad_bin */ path '$.p', c longtext character set utf8mb4 collate /*!80017 utf8mb4_0900_bin *//*M!100600 utf8mb4_nopad_bin */ path '$.c')) w
         where w.c not in ('{}', '[]')) then
         call _queue_find_terms(in_kind, in_max, in_now, in_most, in_where, v_path, v_text, v_number, out_entries,
             out_number, out_expired, out_ends);

@@ -15,7 +15,7 @@ begin
         where q.entry = in_entry;
     set v_document = coalesce(out_payload, out_headers), v_next = if(out_payload is null, null, out_headers);
     while v_document is not null do
-        call _queue_leaves(v_document, false, v_leaves);
+        call _queue_leaves(json_object('', json_object('d', 0, 'v', v_document)), false, v_leaves);
         select count(*) into v_lacks from leaves(in_where) w
         where not exists (select 1
             from leaves(v_leaves) l where l.p = w.p and l.c = w.c);

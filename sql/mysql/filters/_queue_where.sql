@@ -22,7 +22,7 @@ begin
     elseif json_depth(v_where) > 31 then
         call _queue_fail('PQ002', 'where', v_where, 'must be at most 31 levels deep');
     elseif json_length(v_where) > 0 then
-        call _queue_leaves(v_where, true, out_where);
+        call _queue_leaves(json_object('', json_object('d', 0, 'v', concat(v_where, ''))), true, out_where);
         select count(*) into v_deep from leaves(out_where) w where w.c = '!';
         if v_deep > 0 then
             call _queue_fail('PQ002', 'where', v_where, 'must have no object and no array in an array');
