@@ -226,7 +226,6 @@ def test_messages_without_keys_get_some_one_behind_another(
         {"group": "g"},
         {"order_key": "o"},
         {"semaphores": ["s"]},
-        {"on_duplicate": "ignore"},
     ],
     ids=str,
 )
@@ -247,17 +246,77 @@ def test_what_follows_from_an_option_is_done(
     assert keys(conn) == ["a", "b", "c"]
 
 
-@pytest.mark.parametrize(
-    "settings", [{"dedup_seconds": 60}, {"log_seconds": 60}, {"filter_index": True}], ids=str
-)
-@pytest.mark.parametrize("push", PUSHES)
-def test_a_kind_that_remembers_takes_the_long_way_and_keeps_no_other_from_the_short_one(
-    conn: psycopg.Connection[Any], settings: Message, push: Push
+FEATURES: list[Message] = [{"dedup_seconds": 60}, {"log_seconds": 60}, {"filter_index": True}]
+
+
+@pytest.mark.parametrize("settings", FEATURES, ids=str)
+def test_rows_of_the_inbox_take_the_long_way_into_a_kind_that_keeps_more_and_keep_no_other_from_the_short_one(
+    conn: psycopg.Connection[Any], settings: Message
 ) -> None:
     conn.execute("select queue_define('mail', %s)", [json.dumps(settings)])
-    assert goes_the_long_way(conn, push, some("a", "b"))
+    assert goes_the_long_way(conn, insert, some("a", "b"))
     text = "insert into queue_inbox (p_kind, p_key) values ('post', 'a'), ('post', 'b')"
     assert not goes_the_long_way(conn, lambda conn, _: conn.execute(text) and None, [])
+
+
+@pytest.mark.usefixtures("clock")
+@pytest.mark.parametrize("settings", [*FEATURES, dict(kv for one in FEATURES for kv in one.items())], ids=str)
+def test_a_batch_into_a_kind_that_keeps_more_is_kept_as_the_long_way_would(
+    conn: psycopg.Connection[Any], settings: Message
+) -> None:
+    conn.execute("select queue_define('mail', %s)", [json.dumps(settings)])
+    kept: list[LiteralString] = [
+        "select q.p_key, t.term, t.place from queue_term t join delayed_queue q on q.entry = t.entry"
+        " order by q.p_key, t.term",
+        "select event, name, topic, p_key, payload, headers, created_at from queue_log order by position",
+    ]
+    messages = [
+        {"key": "b", "payload": {"n": [1, {"m": 2}]}, "headers": {"h": "x"}},
+        {"key": "a", "payload": None},
+        {"key": "c", "payload": {"n": 1}, "delay_seconds": 9},
+    ]
+
+    def all_of_it() -> list[Any]:
+        return [conn.execute(text).fetchall() for text in [*kept, PUT_IN]]
+
+    assert not goes_the_long_way(conn, push_many, messages)
+    found = all_of_it()
+    assert [len(rows) > 0 for rows in found] == ["filter_index" in settings, "log_seconds" in settings, True]
+    push_many(conn, some("b", "b"))  # so that it isn't tried
+    conn.execute("truncate delayed_queue, queue_term, queue_log")
+    assert goes_the_long_way(conn, push_many, messages)
+    assert all_of_it() == found
+
+
+def test_a_key_that_is_remembered_is_taken(conn: psycopg.Connection[Any], clock: Clock) -> None:
+    conn.execute("""select queue_define('mail', '{"dedup_seconds": 600, "log_seconds": 60}')""")
+    assert not goes_the_long_way(conn, push_many, some("b", "a"))
+    conn.execute("select queue_pop('mail', 1)")
+    assert push_many(conn, some("c", "b", "d")) == [("c", "created"), ("b", "ignored"), ("d", "created")]
+    assert keys(conn) == ["a", "c", "d"]
+    logged = [("b",), ("a",), ("c",), ("d",)]
+    text = "select p_key from queue_log where event = 'pushed' order by position"
+    assert conn.execute(text).fetchall() == logged
+    clock.advance(601)
+    assert not goes_the_long_way(conn, push_many, some("e", "b"))
+    assert keys(conn) == ["a", "c", "d", "e", "b"]
+
+
+@pytest.mark.parametrize("on_duplicate", ["ignore", "replace", "keep_time", "push_back"])
+def test_what_to_do_where_a_key_is_taken_changes_nothing_where_none_is(
+    conn: psycopg.Connection[Any], on_duplicate: str
+) -> None:
+    def push(conn: psycopg.Connection[Any], messages: list[Message]) -> None:
+        outcomes.append([outcome for _, outcome in push_many(conn, messages, {"on_duplicate": on_duplicate})])
+
+    outcomes: list[list[str]] = []
+    assert not goes_the_long_way(conn, push, some("b", "a"))
+    assert goes_the_long_way(conn, push, some("c", "a"))
+    known = "ignored" if on_duplicate == "ignore" else "replaced"
+    assert outcomes == [["created"] * 2, ["created", known]]
+    with pytest.raises(psycopg.Error, match=r"^on_duplicate"):
+        push_many(conn, some("e", "d"), {"on_duplicate": "drop"})
+    assert sorted(keys(conn)) == ["a", "b", "c"]
 
 
 @pytest.mark.parametrize("push", PUSHES)

@@ -1199,16 +1199,16 @@ Locks: with order keys as _queue_line; with in_changes what has one of the keys,
 for other transactions that are putting one of the keys.
 differs: on MariaDB and MySQL there is _queue_push_plain besides, for messages without the rarer options.$$;
 --;
--- calls: _queue_is_plain, _queue_key, _queue_key_behind, _queue_push_options, _queue_savepoint
+-- calls: _queue_index, _queue_is_plain, _queue_key, _queue_key_behind, _queue_log, _queue_push_options,
+--     _queue_savepoint, _queue_take_back
 -- changes: delayed_queue
 create or replace function _queue_push_new(in_kind queue_kind, in_messages jsonb, in_options jsonb, in_now bigint)
     returns text[] language plpgsql as $$
 declare
     v_timeout constant text := current_setting('lock_timeout');
-    v_all record; v_key text; v_keys text[];
+    v_all record; v_key text; v_keys text[]; v_entries bigint[];
 begin
-    if in_options ?| '{group,on_duplicate,order_key,semaphores}'
-        or in_kind.dedup_seconds > 0 or in_kind.log_seconds > 0 or in_kind.filter_index
+    if in_options ?| '{group,order_key,semaphores}'
         or jsonb_array_length(in_messages) < 2 -- the savepoint costs more than is saved
         or coalesce(current_setting('pyqueue.taken', true), '') >= (in_now - 60000000)::text
         or coalesce(current_setting('pyqueue.met', true), '') >= (in_now - 1000000)::text
@@ -1234,9 +1234,18 @@ begin
                 select j.n, j.message, coalesce((j.message -> 'scheduled_at')::bigint,
                     (in_now + (j.message -> 'delay_seconds')::numeric * 1000000)::bigint, v_all.scheduled_at) as at
                 from jsonb_array_elements(in_messages) with ordinality j (message, n) offset 0) m
-            returning q.p_key)
-        select array_agg(i.p_key) into v_keys from i;
+            returning q.p_key, q.entry)
+        select array_agg(i.p_key), array_agg(i.entry) into v_keys, v_entries from i;
         perform set_config('lock_timeout', v_timeout, true);
+        if in_kind.dedup_seconds > 0 and _queue_take_back(v_entries, in_now) <> '{}' then
+            raise unique_violation; -- what is remembered is taken
+        end if;
+        if in_kind.filter_index then
+            perform _queue_index(v_entries);
+        end if;
+        if in_kind.log_seconds > 0 then
+            perform _queue_log(v_entries, null::text[], null::text, in_now);
+        end if;
     exception when unique_violation or lock_not_available or deadlock_detected then
         perform set_config(case sqlstate when '23505' then 'pyqueue.taken' else 'pyqueue.met' end, in_now::text, false);
         return null;
