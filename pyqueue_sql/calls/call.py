@@ -13,7 +13,7 @@ from dataclasses import dataclass
 from typing import Any, Generic, NamedTuple, TypeAlias, TypeVar
 
 from pyqueue_sql.calls.options import plain, render, to_json, to_list
-from pyqueue_sql.errors import InvalidReceipt
+from pyqueue_sql.errors import InvalidParameter, InvalidReceipt
 from pyqueue_sql.models import (
     Ended,
     Event,
@@ -368,12 +368,14 @@ def _scalar(rows: Sequence[Row]) -> Any:
 
 
 def _receipts(receipts: Iterable[str]) -> str:
-    return to_json(to_list("receipts", receipts, str, "text", InvalidReceipt))
+    given = to_list("receipts", receipts, str, "the text of a receipt", InvalidReceipt)
+    return to_json(given, InvalidReceipt, "receipts")
 
 
-def _mappings(name: str, given: Iterable[Mapping[str, Any]]) -> str:
-    found: list[Mapping[str, Any]] = to_list(name, given, Mapping, "a mapping, such as {'key': …},")
-    return to_json([plain(one, _NULLABLE) for one in found])
+def _mappings(name: str, given: Iterable[Mapping[str, Any]], such: str) -> str:
+    found: list[Mapping[str, Any]] = to_list(name, given, Mapping, f"a mapping, such as {such},")
+    each = [plain(one, _NULLABLE, f"{name}[{place}].") for place, one in enumerate(found)]
+    return to_json(each, name=name)
 
 
 def push(kind: str, key: str | None, payload: Any, options: Mapping[str, Any]) -> Call[Pushed]:
@@ -394,7 +396,7 @@ def push_many(
     def pushed(rows: Sequence[Row]) -> list[Pushed]:
         return [Pushed(kind, key, None, outcome) for key, outcome in rows]
 
-    batch = _mappings("messages", messages)
+    batch = _mappings("messages", messages, "{'key': …}")
     return Call(_PUSH_MANY, (kind, batch, render(options)), pushed)
 
 
@@ -460,7 +462,7 @@ def move(receipt: str, to_kind: str, options: Mapping[str, Any]) -> Call[Outcome
 
 def move_many(moves: Iterable[Mapping[str, Any]], options: Mapping[str, Any]) -> Call[list[Outcome]]:
     """Hand many messages to their next kinds in one statement."""
-    batch = _mappings("moves", moves)
+    batch = _mappings("moves", moves, "{'receipt': …, 'to_kind': …}")
     return Call(_MOVE_MANY, (batch, render(options, _NULLABLE)), _outcomes)
 
 
@@ -518,7 +520,8 @@ def prune(max_rows: int | None) -> Call[int]:
 
 
 def _kinds(kinds: str | Iterable[str]) -> str:
-    return to_json(kinds if isinstance(kinds, str) else to_list("kinds", kinds, str, "text"))
+    given = kinds if isinstance(kinds, str) else to_list("kinds", kinds, str, "text")
+    return to_json(given, InvalidParameter, "kinds")
 
 
 def wait(kinds: str | Iterable[str], timeout_seconds: float | None) -> Call[str | None]:
@@ -613,7 +616,7 @@ def group(
     name: str, then_kind: str | None, then_payload: Mapping[str, Any] | None, options: Mapping[str, Any]
 ) -> Call[Grouped]:
     """Make or change a group."""
-    payload = None if then_payload is None else to_json(then_payload)
+    payload = None if then_payload is None else to_json(then_payload, name="then_payload")
     return Call(_GROUP, (name, then_kind, payload, render(options)), _grouped)
 
 

@@ -16,7 +16,9 @@ from pyqueue_sql.calls.options import (
     PublishOptions,
     PushOptions,
     ScheduleOptions,
+    to_list,
 )
+from pyqueue_sql.errors import InvalidParameter
 from pyqueue_sql.models import (
     Ended,
     Event,
@@ -111,13 +113,16 @@ class Queue(Generic[C]):
             session, which others may share behind a pooler.
 
     Raises:
-        TypeError: it is something else. What isn't known yet (what a session is bound to, the character
-            set of a connection) the first call raises.
+        InvalidParameter: the schema is the empty string.
+        TypeError: the connection is something else. What isn't known yet (what a session is bound to, the
+            character set of a connection) the first call raises.
     """
 
     _ways: ClassVar = through.SYNC
 
     def __init__(self, connection: C, *, schema: str | None = None) -> None:
+        if schema == "":
+            raise InvalidParameter("schema '': a name is wanted, or None")
         self._connection = connection
         self._schema = schema
         self._execute = through.find(connection, self._ways)
@@ -593,7 +598,10 @@ class Queue(Generic[C]):
         Raises:
             Refused: the log has lost what it hasn't read, see `Reader.missed`; or it reads another name.
         """
-        options = {"from": start, "events": None if events is None else list(events)}
+        options = {
+            "from": start,
+            "events": None if events is None else to_list("events", events, str, "text"),
+        }
         return self._run(call.read(name, reader, max_messages, options))
 
     def read_ack(self, reader: str, position: int) -> ReadUpTo:

@@ -12,8 +12,8 @@ import base64
 import functools
 import itertools
 import json
-import math
 import re
+import sys
 from collections.abc import Callable, Sequence
 from decimal import Decimal
 from typing import Any, Final, NamedTuple, TypeAlias, cast
@@ -117,7 +117,7 @@ def postgresql_params(call: Call[Any]) -> tuple[object, ...]:
     Raises:
         InvalidParameter: one is not of its type.
     """
-    return tuple(map(_checked, _parameters(call.what), call.params))
+    return tuple(_checked_of(call))
 
 
 def mysql_params(call: Call[Any]) -> tuple[object, ...]:
@@ -126,7 +126,7 @@ def mysql_params(call: Call[Any]) -> tuple[object, ...]:
     Raises:
         InvalidParameter: one is not of its type.
     """
-    given = list(map(_checked, _parameters(call.what), call.params))
+    given = _checked_of(call)
     if isinstance(call.what, Routine):
         return tuple(
             base64.b64encode(value).decode("ascii") if one.type == "bytes" and value is not None else value
@@ -145,19 +145,23 @@ def _parameters(what: Shape) -> tuple[Column, ...]:
     return (*where, Column("max_messages", "rows")) if what.limit else where
 
 
-def _checked(parameter: Column, value: Any) -> Any:
-    """Return a value that is of the type of its parameter.
+def _checked_of(call: Call[Any]) -> list[Any]:
+    """Return the parameters of a call, each of its type.
 
     What isn't would be refused by some servers, fitted by others in the caller's sql_mode, and reported by
     each driver in words of its own.
     """
-    name, type_ = parameter
+    what = call.what
+    return [_checked(what, *one, value) for one, value in zip(_parameters(what), call.params, strict=True)]
+
+
+def _checked(what: Shape, name: str, type_: str, value: Any) -> Any:
     if value is None:
         return value
     if type_ == "json":
         return _json(name, value)
     if type_ == "text":
-        return _text(name, value)
+        return _text(what, name, value)
     if type_ == "bytes":
         return _bytes(name, value)
     return _number(name, type_, value)
@@ -177,10 +181,10 @@ def _bytes(name: str, value: object) -> bytes:
     return bytes(cast("bytes", value))
 
 
-def _text(name: str, value: Any) -> str:
+def _text(what: Shape, name: str, value: Any) -> str:
     if not isinstance(value, str):
         error = InvalidReceipt if name == "receipt" else InvalidParameter
-        raise error(f"{name} {shown(value)}: text is wanted{_hint(name, value)}")
+        raise error(f"{name} {shown(value)}: text is wanted{_hint(what, name, value)}")
     if "\0" in value:
         raise InvalidParameter(f"{name} {shown(value)}: text without the character NUL is wanted")
     if not value.isascii():
@@ -193,24 +197,39 @@ def _text(name: str, value: Any) -> str:
     return value
 
 
-def _hint(name: str, value: Any) -> str:
+def _hint(what: Shape, name: str, value: Any) -> str:
     if isinstance(value, Message):
         return ", such as its receipt" if name == "receipt" else ""
-    if name == "key":
-        return " or None for a key that is made; the payload comes after it, or as payload=…"
+    if name == "key" and any(one.name.startswith("payload") for one in _parameters(what)):
+        return ", or None for a key that is made; the payload comes after it, or as payload=…"
     if name == "worker" and isinstance(value, int):
         return "; how many messages is max_messages=…"
     return ""
 
 
 def _number(name: str, type_: str, value: Any) -> Any:
-    if not isinstance(value, int) and not (isinstance(value, float | Decimal) and math.isfinite(value)):
-        raise InvalidParameter(f"{name} {shown(value)}: a finite number is wanted")
     bits = _BITS.get("bigint" if type_ == "rows" else type_)
+    if not (_is_whole(value) if bits else _is_finite(value)):
+        raise InvalidParameter(f"{name} {shown(value)}: a {'whole' if bits else 'finite'} number is wanted")
     if bits and not (0 if type_ == "rows" else -(2**bits)) <= value < 2**bits:
         wanted = f"0 to {2**bits - 1}" if type_ == "rows" else f"{-(2**bits)} to {2**bits - 1}"
         raise InvalidParameter(f"{name} {shown(value)}: must be {wanted}")
     return value
+
+
+def _is_whole(value: Any) -> bool:
+    if isinstance(value, int):
+        return not isinstance(value, bool)
+    return _is_finite(value) and value == int(value)
+
+
+def _is_finite(value: Any) -> bool:
+    """Whether it is a number that double precision holds."""
+    if isinstance(value, bool) or not isinstance(value, int | float | Decimal):
+        return False
+    if isinstance(value, Decimal) and not value.is_finite():  # some NaN can't be compared
+        return False
+    return abs(value) <= sys.float_info.max
 
 
 _CONVERSIONS: dict[str, Callable[[Any], Any]] = {

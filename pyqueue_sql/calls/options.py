@@ -19,6 +19,8 @@ from pyqueue_sql.models import CatchUp, Message, to_microseconds
 T = TypeVar("T")
 NUL: Final = r"\u0000"
 """The character NUL, as JSON writes it."""
+OPTION: Final = "option "
+"""What stands before the name of an option in an error."""
 OnDuplicate = Literal["ignore", "replace", "keep_time", "push_back"]
 
 
@@ -221,7 +223,10 @@ def shown(value: object) -> str:
     """Return a value for the message of an error: at most 40 characters, and of a message only what it is."""
     if isinstance(value, Message):
         return "of type Message"
-    text = repr(value)
+    try:
+        text = repr(value)
+    except ValueError:  # an integer of more digits than Python writes
+        return f"of type {type(value).__name__}"
     return text if len(text) <= 40 else f"{text[:39]}…"
 
 
@@ -254,31 +259,74 @@ def to_list(
     return found
 
 
-def to_json(value: Any, error: type[QueueError] = InvalidPayload) -> str:
+_NO_JSON: Final = "no JSON can be made of it"
+_WANTED: Final = "wanted is a dict, list, tuple, str, int, float, bool or None"
+
+
+def to_json(value: Any, error: type[QueueError] = InvalidPayload, name: str = "payload") -> str:
     """Return the value as JSON text.
 
     Args:
         value: what `json.dumps` takes, but neither NaN nor infinity.
         error: what to raise.
+        name: of the parameter; `OPTION` for options, whose names follow it.
 
     Raises:
-        InvalidPayload: it has no JSON form (or another error, as named).
+        InvalidPayload: it has no JSON form (or another error, as named); says what in it has none, and where.
     """
     try:
         text = _encode(value)
         if not text.isascii():
-            text.encode()  # lone surrogates: the driver would find them too, but not say where
+            text.encode()  # lone surrogates
         return text
     except (TypeError, ValueError, RecursionError) as cause:
-        raise error(f"no JSON can be made of it: {cause}") from cause
+        try:
+            said = _misfit(name, value)
+        except RecursionError:
+            said = None
+        raise error(said or f"{name.strip()}: {_NO_JSON}: {cause}") from cause
 
 
-def plain(options: Mapping[str, Any], nullable: Iterable[str] = ()) -> dict[str, Any]:
+def _misfit(place: str, value: object) -> str | None:
+    """Return which value in this one has no JSON form, and where; None: it can't be told.
+
+    It is named by its type alone, for what a worker moves on is not for its log.
+    """
+    if isinstance(value, dict):
+        return next(filter(None, (_misfit_in(place, *one) for one in cast("Any", value).items())), None)
+    if isinstance(value, list | tuple):
+        each = enumerate(cast("Sequence[object]", value))
+        return next(filter(None, (_misfit(f"{place}[{number}]", one) for number, one in each)), None)
+    if isinstance(value, float):
+        return None if math.isfinite(value) else f"{place} {value}: a finite number is wanted"
+    named = f"{place} of type {type(value).__name__}: {_NO_JSON}"
+    if value is None or isinstance(value, str | int):
+        try:
+            _encode(value).encode()
+        except UnicodeEncodeError as error:
+            return f"{named}, {error.reason}"
+        except ValueError as error:
+            return f"{named}: {error}"
+        return None
+    by = "bytes go by push_bytes" if place == "payload" and isinstance(value, bytes) else _WANTED
+    return f"{named}; {by}"
+
+
+def _misfit_in(place: str, key: object, value: object) -> str | None:
+    if not (key is None or isinstance(key, str | int | float)) or key != key:
+        return f"{place}: a key of type {type(key).__name__}: text is wanted"
+    named = f"{key:.40}…" if isinstance(key, str) and len(key) > 40 else f"{key}"
+    dot = "" if place == OPTION else "."
+    return _misfit(f"{place}: a key", key) or _misfit(f"{place}{dot}{named}", value)
+
+
+def plain(options: Mapping[str, Any], nullable: Iterable[str] = (), place: str = OPTION) -> dict[str, Any]:
     """Return the options that are given, with times as integers.
 
     Args:
         options: names and values.
-        nullable: names for which None is a value.
+        nullable: names for which None is a value, and others are as for `to_json`.
+        place: what stands before their names in an error.
 
     Raises:
         InvalidOption: one is a datetime without a time zone, or no finite number.
@@ -293,9 +341,9 @@ def plain(options: Mapping[str, Any], nullable: Iterable[str] = ()) -> dict[str,
             try:
                 given[name] = to_microseconds(value)
             except ValueError as cause:
-                raise InvalidOption(f"option {name}: {cause}") from cause
-        elif isinstance(value, float) and not math.isfinite(value):
-            raise InvalidOption(f"option {name} {value}: a finite number is wanted")
+                raise InvalidOption(f"{place}{name}: {cause}") from cause
+        elif isinstance(value, float) and name not in nullable and not math.isfinite(value):
+            raise InvalidOption(f"{place}{name} {value}: a finite number is wanted")
     return given
 
 
@@ -304,4 +352,4 @@ def render(options: Mapping[str, Any], nullable: Iterable[str] = ()) -> str | No
     if not options:
         return None
     given = plain(options, nullable)
-    return to_json(given, InvalidOption) if given else None
+    return to_json(given, InvalidOption, OPTION) if given else None

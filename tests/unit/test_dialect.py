@@ -1,9 +1,10 @@
 """What the dialects make of a call, of rows, of errors and of URLs; no server is needed."""
 
+import math
 import subprocess
 import sys
 from collections.abc import Callable
-from datetime import UTC, datetime
+from datetime import UTC, datetime, timedelta
 from decimal import Decimal
 from typing import Any
 
@@ -11,7 +12,7 @@ import psycopg
 import pymysql
 import pytest
 
-from pyqueue_sql import InvalidParameter, InvalidPayload, InvalidReceipt, Reserved
+from pyqueue_sql import InvalidOption, InvalidParameter, InvalidPayload, InvalidReceipt, Reserved
 from pyqueue_sql.calls import call, dialect
 from pyqueue_sql.calls.connect import (
     ConnectionFailed,
@@ -133,20 +134,45 @@ MESSAGE = Reserved("a", "k", {"secret": 1}, None, None, 0, 1, 1, 1, 1, 1, "w", "
     [
         (
             InvalidParameter,
-            r"^key \{'to': 'ada'\}: text is wanted or None .* the payload comes after it, or as payload=…$",
+            r"^key \{'to': 'ada'\}: text is wanted, or None .* the payload comes after it, or as payload=…$",
             lambda: call.push("mail", {"to": "ada"}, None, {}),  # type: ignore[arg-type]
         ),
-        (InvalidParameter, r"^key 42: text is wanted", lambda: call.get("mail", 42)),  # type: ignore[arg-type]
+        (InvalidParameter, r"^key 42: text is wanted$", lambda: call.get("mail", 42)),  # type: ignore[arg-type]
         (InvalidParameter, r"^kind b'mail': text is", lambda: call.pause(b"mail")),  # type: ignore[arg-type]
         (
             InvalidParameter,
             r"^worker 10: text is wanted; how many messages is max_messages=…$",
             lambda: call.reserve("mail", 10, 1, {}),  # type: ignore[arg-type]
         ),
+        *(
+            (InvalidParameter, rf"^{said}: a whole number is wanted$", made)
+            for said, made in (
+                ("max_messages '10'", lambda: call.reserve("mail", "w", "10", {})),  # type: ignore[arg-type]
+                (r"max_messages 1\.5", lambda: call.pop("mail", 1.5, {})),  # type: ignore[arg-type]
+                ("max_messages True", lambda: call.peek("mail", True, {})),
+                ("max_messages nan", lambda: call.history("mail", None, math.nan)),  # type: ignore[arg-type]
+                (r"capacity Decimal\('0\.5'\)", lambda: call.semaphore("s", Decimal("0.5"))),  # type: ignore[arg-type]
+            )
+        ),
         (
             InvalidParameter,
-            r"^max_messages '10': a finite number is wanted$",
-            lambda: call.reserve("mail", "w", "10", {}),  # type: ignore[arg-type]
+            "^max_messages of type int: must be",
+            lambda: call.reserve("a", "w", 10**5000, {}),
+        ),
+        *(
+            (
+                InvalidParameter,
+                rf"^seconds {said}: a finite number is wanted$",
+                lambda given=given: call.extend("1-2", given),  # pyright: ignore[reportArgumentType]
+            )
+            for said, given in (
+                ("nan", math.nan),
+                (r"Decimal\('sNaN'\)", Decimal("sNaN")),
+                (r"Decimal\('1E\+400'\)", Decimal("1e400")),
+                ("10{38}…", 10**400),
+                ("True", True),
+                (r"datetime\.timedelta\(seconds=5\)", timedelta(seconds=5)),
+            )
         ),
         (
             InvalidParameter,
@@ -165,7 +191,7 @@ MESSAGE = Reserved("a", "k", {"secret": 1}, None, None, 0, 1, 1, 1, 1, 1, "w", "
         ),
         (
             InvalidReceipt,
-            r"^receipts\[1\] of type Message: text is wanted$",
+            r"^receipts\[1\] of type Message: the text of a receipt is wanted$",
             lambda: call.extend_many(["1-2", MESSAGE], 5),  # type: ignore[list-item]
         ),
         (
@@ -179,6 +205,47 @@ MESSAGE = Reserved("a", "k", {"secret": 1}, None, None, 0, 1, 1, 1, 1, 1, "w", "
             lambda: call.push_many("mail", ["k"], {}),  # type: ignore[list-item]
         ),
         (InvalidParameter, r"^moves None: a list", lambda: call.move_many(None, {})),  # type: ignore[arg-type]
+        (
+            InvalidParameter,
+            r"^moves\[0\] '1-2': a mapping, such as \{'receipt': …, 'to_kind': …\}, is wanted$",
+            lambda: call.move_many(["1-2"], {}),  # type: ignore[list-item]
+        ),
+        (
+            InvalidReceipt,
+            r"^receipts\[1\] of type str: no JSON can be made of it, surrogates not allowed$",
+            lambda: call.ack_many(["1-2", "\ud800"], {}),
+        ),
+        (InvalidParameter, r"^kinds\[0\] of type str: no JSON", lambda: call.wait(["\ud800"], 1)),
+        (
+            InvalidPayload,
+            r"^messages\[1\]\.payload\.sum of type Decimal: no JSON can be made of it",
+            lambda: call.push_many("mail", [{"payload": 1}, {"payload": {"sum": Decimal(1)}}], {}),
+        ),
+        (
+            InvalidPayload,
+            r"^messages\[0\]\.payload nan: a finite number is wanted$",
+            lambda: call.push_many("mail", [{"payload": math.nan}], {}),
+        ),
+        (
+            InvalidOption,
+            r"^messages\[0\]\.delay_seconds nan: a finite number is wanted$",
+            lambda: call.push_many("mail", [{"delay_seconds": math.nan}], {}),
+        ),
+        (
+            InvalidOption,
+            r"^messages\[0\]\.scheduled_at: 2026-01-01T00:00:00 has no time zone$",
+            lambda: call.push_many("mail", [{"scheduled_at": datetime(2026, 1, 1)}], {}),
+        ),
+        (
+            InvalidPayload,
+            r"^payload of type bytes: no JSON can be made of it; bytes go by push_bytes$",
+            lambda: call.push("mail", None, b"x", {}),
+        ),
+        (
+            InvalidOption,
+            r"^option delay_seconds of type timedelta: no JSON can be made of it; wanted is",
+            lambda: call.push("mail", None, 1, {"delay_seconds": timedelta(seconds=5)}),
+        ),
         (InvalidParameter, r"^kinds 5: a list", lambda: call.wait(5, 1)),  # type: ignore[arg-type]
         (
             InvalidParameter,

@@ -2,8 +2,10 @@
 
 import dataclasses
 import json
+import math
 import pickle
 from datetime import UTC, datetime, timedelta, timezone
+from decimal import Decimal
 
 import pytest
 
@@ -171,6 +173,8 @@ def test_a_number_that_is_none_is_refused_by_name():
     for value in (float("nan"), float("inf")):
         with pytest.raises(InvalidOption, match=f"option delay_seconds {value}: a finite number"):
             plain({"delay_seconds": value})
+        with pytest.raises(InvalidOption, match=f"option jitter {value}: a finite number"):
+            render({"jitter": value}, ["jitter"])
 
 
 def test_json_is_short_and_not_escaped():
@@ -185,8 +189,26 @@ def test_what_json_cannot_hold_is_refused_with_the_cause_of_its_place(value: obj
         render({"priority": value})
 
 
+@each(
+    ("value", "said"),
+    [
+        ({"a": [1, {"b": {1, 2}}]}, r"payload\.a\[1\]\.b of type set: no JSON can be made of it; wanted is"),
+        ({"a": ({(1, 2): 3},)}, r"payload\.a\[0\]: a key of type tuple: text is wanted"),
+        ({"a": {"\ud800": 1}}, r"payload\.a: a key of type str: no JSON can be made of it, surrogates"),
+        ({"a": "\ud800"}, r"payload\.a of type str: no JSON can be made of it, surrogates not allowed"),
+        ({math.nan: 1}, r"payload: a key of type float: text is wanted"),
+        ({"k" * 50: math.inf}, rf"payload\.{'k' * 40}… inf: a finite number is wanted"),
+        ([10**5000], r"payload\[0\] of type int: no JSON can be made of it"),
+        (Decimal(1), r"payload of type Decimal: no JSON can be made of it; wanted is"),
+    ],
+)
+def test_what_json_cannot_hold_is_named_with_its_place(value: object, said: str):
+    with pytest.raises(InvalidPayload, match=f"^{said}"):
+        to_json(value)
+
+
 def test_what_holds_itself_is_refused():
     value: list[object] = []
     value.append(value)
-    with pytest.raises(InvalidPayload):
+    with pytest.raises(InvalidPayload, match=r"^payload: no JSON can be made of it: Circular"):
         to_json(value)

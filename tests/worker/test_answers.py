@@ -465,7 +465,7 @@ def test_what_cannot_be_kept_of_an_answer_is_a_failed_attempt(queue: Session, wo
     says = {
         "circle": "ValueError: Circular reference",
         "long": "ValueError: Exceeds the limit",
-        "move": "InvalidPayload: no JSON can be made of it",
+        "move": "InvalidPayload: moves: no JSON can be made of it",
         "reject": "no",
         "retry": "later",
         "snooze": "ValueError: Circular reference",
