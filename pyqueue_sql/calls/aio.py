@@ -13,6 +13,9 @@ T = TypeVar("T")
 class AsyncQueue(Queue[C]):
     """The routines over one asynchronous connection; see `Queue`, of which every method is awaited here.
 
+    Calls of several coroutines over one connection of psycopg or aiomysql wait for each other; asyncpg
+    refuses the second one. A connection is for the event loop that made it.
+
     Args:
         connection: an async connection of psycopg 3, a connection or a pool of asyncpg, or a connection of
             aiomysql; or an async connection, engine, session or scoped session of SQLAlchemy, with any driver

@@ -100,6 +100,10 @@ class Queue(Generic[C]):
     session that is bound to several engines has to say which, once a transaction:
     `Queue(session.connection(bind_arguments={"bind": engine}))`.
 
+    Calls of several threads over one connection of psycopg or PyMySQL wait for each other, but they share its
+    transaction. A connection of SQLAlchemy is for one thread; an engine is for all. After a fork a process
+    needs a connection of its own.
+
     Methods raise `QueueError`s for what the queue refuses; everything else is the exception of the driver, or
     of SQLAlchemy or Django where the call went through it. That a receipt is lost is an answer, not an error.
 

@@ -11,7 +11,7 @@ import socket
 import ssl
 import threading
 from collections.abc import Callable, Collection, Generator
-from typing import TYPE_CHECKING, Any, TypeAlias
+from typing import TYPE_CHECKING, Any, TypeAlias, TypeVar, cast
 from urllib.parse import parse_qsl, unquote, urlsplit
 
 import psycopg
@@ -22,6 +22,8 @@ if TYPE_CHECKING:
     import pymysql
 
     Connection: TypeAlias = psycopg.Connection[Any] | pymysql.Connection[Any]
+
+L = TypeVar("L")
 
 FORM = "postgresql://user:password@host:port/database"
 MYSQL_FORM = "mysql://user:password@host:port/database"
@@ -147,6 +149,18 @@ def own_transaction(connection: Any) -> Any:
     idle = connection.info.transaction_status == TransactionStatus.IDLE
     has_a_level = connection.autocommit and connection.isolation_level is not None
     return connection.transaction() if has_a_level and idle else contextlib.nullcontext()
+
+
+def line(connection: Any, lock: Callable[[], L]) -> L:
+    """Return the lock by which calls over one connection of a driver wait for each other.
+
+    Else one would read the answer of another, or ride in its transaction.
+
+    Args:
+        connection: of a driver, as `Queue` takes it.
+        lock: makes one, for threads or for coroutines.
+    """
+    return cast("dict[str, L]", vars(connection)).setdefault("_pyqueue_line", lock())
 
 
 def settings_of_network(settings: dict[str, Any]) -> dict[str, Any]:

@@ -7,7 +7,9 @@ logging are as they always are. What is particular to MariaDB and MySQL is in `t
 
 from __future__ import annotations
 
+import asyncio
 import sys
+import threading
 from collections.abc import Awaitable, Callable, Sequence
 from typing import Any, NamedTuple, NoReturn, TypeAlias
 
@@ -18,7 +20,7 @@ from psycopg.rows import tuple_row
 
 from pyqueue_sql.calls import dialect, through_mysql
 from pyqueue_sql.calls.call import Call, Row
-from pyqueue_sql.calls.connect import own_transaction
+from pyqueue_sql.calls.connect import line, own_transaction
 from pyqueue_sql.calls.through_mysql import BUFFERED
 
 Rows: TypeAlias = Sequence[Row]
@@ -54,7 +56,7 @@ def _psycopg(connection: Any, call: Call[Any]) -> Rows:
 def _psycopg_once(connection: Any, call: Call[Any]) -> Rows:
     # not execute() of the connection: its rows are whatever the caller wants them to be
     cursor = connection.cursor(row_factory=tuple_row)
-    with own_transaction(connection):
+    with line(connection, threading.Lock), own_transaction(connection):
         cursor.execute(*_for_psycopg(cursor, call))
         return dialect.postgresql_rows(call.what, cursor.fetchall())
 
@@ -113,7 +115,7 @@ async def _async_psycopg(connection: Any, call: Call[Any]) -> Rows:
 
 async def _async_psycopg_once(connection: Any, call: Call[Any]) -> Rows:
     cursor = connection.cursor(row_factory=tuple_row)
-    async with own_transaction(connection):
+    async with line(connection, asyncio.Lock), own_transaction(connection):
         await cursor.execute(*_for_psycopg(cursor, call))
         return dialect.postgresql_rows(call.what, await cursor.fetchall())
 

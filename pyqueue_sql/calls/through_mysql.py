@@ -22,12 +22,14 @@ import contextlib
 import functools
 import random
 import sys
+import threading
 import time
 from collections.abc import Awaitable, Callable
 from typing import Any
 
 from pyqueue_sql.calls import dialect
 from pyqueue_sql.calls.call import Call, Routine, Row
+from pyqueue_sql.calls.connect import line
 
 RETRIES = 5
 PAUSE_S = (0.001, 0.02)
@@ -54,7 +56,8 @@ def over_pymysql(connection: Any, call: Call[Any]) -> list[Row]:
             cursor.execute(text)
             return _fetched(cursor, call)
 
-    return _retried(once, connection.rollback) if dialect.mysql_is_own(connection) else once()
+    with line(connection, threading.Lock):
+        return _retried(once, connection.rollback) if dialect.mysql_is_own(connection) else once()
 
 
 def over_django(connection: Any, call: Call[Any]) -> list[Row]:
@@ -110,7 +113,9 @@ async def over_aiomysql(connection: Any, call: Call[Any]) -> list[Row]:
                 pass
         return dialect.mysql_rows(call.what, description, rows)
 
-    return await (_async_retried(once, connection.rollback) if dialect.mysql_is_own(connection) else once())
+    async with line(connection, asyncio.Lock):
+        is_own = dialect.mysql_is_own(connection)
+        return await (_async_retried(once, connection.rollback) if is_own else once())
 
 
 async def over_async_connection(connection: Any, call: Call[Any]) -> list[Row]:

@@ -2,9 +2,11 @@
 
 import ast
 import asyncio
+import contextlib
 import inspect
 import json
-from collections.abc import Callable
+from collections.abc import AsyncIterator, Callable
+from concurrent.futures import ThreadPoolExecutor
 from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
@@ -526,26 +528,33 @@ def test_so_are_a_victim_and_a_late_error_of_coroutines(innodb_url: str):
     asyncio.run(scenario())
 
 
+@contextlib.asynccontextmanager
+async def async_connection(url: str) -> AsyncIterator[Any]:
+    """A connection of a driver for coroutines, in autocommit."""
+    if url.startswith("postgresql"):
+        connection = await psycopg.AsyncConnection.connect(url, autocommit=True)
+        close = connection.close
+    else:
+        settings = mysql_settings(url)
+        connection = await aiomysql.connect(db=settings.pop("database"), **settings, autocommit=True)
+        close = connection.ensure_closed
+    yield connection
+    await close()
+
+
 def test_async_awaits_the_same(harness: Harness):
     async def scenario() -> None:
-        if harness.url.startswith("postgresql"):
-            connection = await psycopg.AsyncConnection.connect(harness.url, autocommit=True)
-            close = connection.close
-        else:
-            settings = mysql_settings(harness.url)
-            connection = await aiomysql.connect(db=settings.pop("database"), **settings, autocommit=True)
-            close = connection.ensure_closed
-        queue = AsyncQueue(connection)
-        assert (await queue.push("a", "k", [1])).outcome == "created"
-        await queue.push_bytes("b", "k", bytes(range(256)))
-        assert [message.payload_bytes for message in await queue.peek("b")] == [bytes(range(256))]
-        (message,) = await queue.reserve("a")
-        assert message.payload == [1]
-        assert (await queue.ack(message.receipt or "")).outcome == "acked"
-        assert await queue.get("a", "k") is None
-        with pytest.raises(InvalidReceipt):
-            await queue.ack("x")
-        await close()
+        async with async_connection(harness.url) as connection:
+            queue = AsyncQueue(connection)
+            assert (await queue.push("a", "k", [1])).outcome == "created"
+            await queue.push_bytes("b", "k", bytes(range(256)))
+            assert [message.payload_bytes for message in await queue.peek("b")] == [bytes(range(256))]
+            (message,) = await queue.reserve("a")
+            assert message.payload == [1]
+            assert (await queue.ack(message.receipt or "")).outcome == "acked"
+            assert await queue.get("a", "k") is None
+            with pytest.raises(InvalidReceipt):
+                await queue.ack("x")
 
     asyncio.run(scenario())
 
@@ -564,6 +573,25 @@ def signatures(source: Path, name: str) -> dict[str, str]:
         and not node.name.startswith("_")
         and node.name != "connection"
     }
+
+
+def test_calls_of_threads_over_one_connection_wait_for_each_other(queue: Queue):
+    def push(thread: int) -> list[str]:
+        return [queue.push("a", f"{thread}/{number}").key for number in range(50)]
+
+    with ThreadPoolExecutor(4) as threads:
+        answers = list(threads.map(push, range(4)))
+    assert answers == [[f"{thread}/{number}" for number in range(50)] for thread in range(4)]
+
+
+def test_so_do_calls_of_coroutines(harness: Harness):
+    async def scenario() -> None:
+        async with async_connection(harness.url) as connection:
+            queue = AsyncQueue(connection)
+            pushed = await asyncio.gather(*(queue.push("a", str(number)) for number in range(20)))
+            assert [one.key for one in pushed] == [str(number) for number in range(20)]
+
+    asyncio.run(scenario())
 
 
 def test_the_types_of_the_async_queue_are_those_of_the_queue():
