@@ -335,6 +335,8 @@ class Failure(NamedTuple):
     or killed, or the server takes in nothing for a while, as a standby that is about to be promoted."""
     begun: bool = False
     """Whether a transaction has begun already, so that its isolation can't be changed."""
+    nowhere: bool = False
+    """Whether the connection has no database, and the call names none."""
     killed: bool = False
     """Whether the server gave up the call, because somebody said so or its time was over; MySQL leaves its
     transaction open then."""
@@ -361,6 +363,7 @@ _MYSQL = {"pymysql", "MySQLdb", "asyncmy", "mariadb", "mysql"}  # aiomysql's err
 _AROUND = {"sqlalchemy", "django"}
 """Packages with exceptions around those of a driver."""
 _BEGUN = 1568
+_NOWHERE = 1046
 _KILLED = {1317, 1969}
 """By KILL QUERY; by max_statement_time of MariaDB."""
 _IN_TRANS, _AUTOCOMMIT = 1, 2
@@ -427,6 +430,7 @@ def _mysql_failure(error: BaseException) -> Failure:
         victim=number in _VICTIM,
         passes=number in _LOST | _VICTIM | _CLOSED | _KILLED,
         begun=number == _BEGUN,
+        nowhere=number == _NOWHERE,
         killed=number in _KILLED,
     )
 

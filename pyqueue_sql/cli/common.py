@@ -155,7 +155,8 @@ def failure(error: Exception) -> Failure | None:
         return Failure(
             f"{said.message} (is the queue installed here, and as new as this? see pyqueue upgrade)", REFUSED
         )
-    return Failure(said.message, NO_CONNECTION if said.lost else REFUSED)
+    hint = ": the URL names none; name one" if said.nowhere else ""
+    return Failure(f"{said.message}{hint}", NO_CONNECTION if said.lost else REFUSED)
 
 
 def check_url(ctx: click.Context, param: click.Parameter, value: str | None) -> str | None:  # noqa: ARG001

@@ -30,7 +30,9 @@ def find_handlers(path: str) -> Handlers:
         # an import of the module's own that fails is the application's error, with its traceback
         if not isinstance(error, ModuleNotFoundError) or not f"{module}.".startswith(f"{error.name}."):
             raise
-        raise click.BadParameter(f"there is no module {module}: {error}") from None
+        named = module.removesuffix(".py").replace("/", ".")
+        hint = f" (a module is wanted, not a file: {named})" if module.endswith(".py") else ""
+        raise click.BadParameter(f"there is no module {module}: {error}{hint}") from None
     handlers = getattr(found, name or "handlers", None)
     if not isinstance(handlers, Handlers):
         raise click.BadParameter(f"{module} has no Handlers named {name or 'handlers'}")

@@ -9,10 +9,11 @@ import os
 import platform
 import secrets
 import threading
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from typing import Unpack
 
 from pyqueue_sql.calls.connect import is_mysql
+from pyqueue_sql.calls.options import shown
 from pyqueue_sql.worker.connecting import shares_sessions
 from pyqueue_sql.worker.engine import Engine
 from pyqueue_sql.worker.handlers import Handlers
@@ -24,7 +25,25 @@ SHARED_POLL_SECONDS = 1.0
 """Where a pooler keeps a worker from being told, at the most."""
 
 
+NUMBERS = ("concurrency", "poll_seconds", "grace_seconds", "heartbeat_seconds", "max_messages")
+"""Of the options."""
+
+
+def _check_types(url: object, handlers: object, options: Mapping[str, object]) -> None:
+    if not isinstance(url, str):
+        raise TypeError(
+            f"url of type {type(url).__name__}: text is wanted, as postgresql://…; it connects by itself"
+        )
+    if not isinstance(handlers, Handlers):
+        raise TypeError(f"handlers {shown(handlers)}: Handlers are wanted")
+    for name in NUMBERS:
+        number = options.get(name)
+        if not (number is None or isinstance(number, int | float)):
+            raise TypeError(f"{name} {number!r}: a number is wanted")
+
+
 def _settings(url: str, handlers: Handlers, options: WorkerOptions) -> Settings:
+    _check_types(url, handlers, options)
     named = options.get("name") or f"{platform.node()[:100]}-{os.getpid()}"
     given: WorkerOptions = {**options, "name": f"{named}-{secrets.token_hex(3)}"}
     settings = Settings(url, **given)  # pyright: ignore[reportArgumentType]
@@ -78,6 +97,7 @@ class AsyncWorker:
 
     Raises:
         ValueError: there is no handler, or a number is out of its range.
+        TypeError: something is of another type.
     """
 
     def __init__(self, url: str, handlers: Handlers, **options: Unpack[WorkerOptions]) -> None:

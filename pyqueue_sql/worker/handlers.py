@@ -107,8 +107,10 @@ class Handlers(Mapping[str, Handler]):
 
         Raises:
             ValueError: the kind has a handler, or a number is out of its range.
-            TypeError: payloads can't be parsed as what it takes, or not without pydantic, the extra `worker`.
+            TypeError: the kind is no text; or payloads can't be parsed as what it takes, or not without
+                pydantic, the extra `worker`.
         """
+        _check_kind(kind)
         if kind in self._handlers:
             raise ValueError(f"kind {kind} has a handler: {self._handlers[kind].function.__qualname__}")
         if not 1 <= max_messages <= MAX_BATCH:
@@ -199,6 +201,7 @@ class Handlers(Mapping[str, Handler]):
         Raises:
             ValueError, TypeError: as `on`.
         """
+        _check_kind(kind)
 
         def decorate(function: Callable[Concatenate[T, P], R]) -> Task[T, P, R]:
             self.on(
@@ -284,6 +287,12 @@ class Handlers(Mapping[str, Handler]):
                 raise LookupError(f"kind {kind} has no handler; those that have: {', '.join(self._handlers)}")
             chosen._handlers[kind], chosen._given[kind] = self._handlers[kind], self._given[kind]
         return chosen
+
+
+def _check_kind(kind: object) -> None:
+    """Refuse the function of a decorator that stands without a kind: nobody would ever call it."""
+    if not isinstance(kind, str):
+        raise TypeError(f'kind {kind}: text is wanted, as in @handlers.on("emails")')
 
 
 def _check_generator(function: Callable[..., Any]) -> None:

@@ -22,6 +22,7 @@ from pyqueue_sql.calls.connect import (
     postgresql_settings,
     without_password,
 )
+from pyqueue_sql.cli.common import failure as cli_failure
 from pyqueue_sql.errors import QueueError
 from tests.rules import each
 
@@ -490,3 +491,9 @@ def test_what_a_url_says_stays_beside_the_schema_and_the_name():
     assert found["options"].split(maxsplit=1) == ["-cwork_mem=7MB", r'-c search_path="app",\ pg_temp']
     assert (found["application_name"], found["client_encoding"]) == ("mine", "UTF8")
     assert postgresql_settings("postgresql://h/d", None)["application_name"] == "pyqueue"
+
+
+def test_a_url_without_a_database_is_told():
+    failure = cli_failure(pymysql.OperationalError(1046, "No database selected"))
+    assert failure is not None
+    assert (failure.exit_code, failure.message) == (3, "No database selected: the URL names none; name one")

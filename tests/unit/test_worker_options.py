@@ -212,6 +212,40 @@ def test_handlers_come_from_the_current_folder_and_what_is_wrong_in_them_is_no_w
     assert error.name == "not_there_at_all"
 
 
+def test_a_decorator_without_a_kind_is_refused() -> None:
+    handlers: Any = Handlers()
+
+    def send(message: object) -> None: ...
+
+    for decorate in (handlers.on, handlers.task):
+        with pytest.raises(
+            TypeError, match=r'^kind <function .*: text is wanted, as in @handlers\.on\("emails"\)'
+        ):
+            decorate(send)
+        with pytest.raises(TypeError, match=r"^kind \['emails'\]: text is wanted"):
+            decorate(["emails"])
+    assert not handlers
+
+
+def test_what_is_no_url_no_handlers_and_no_number_is_named(handlers: Any) -> None:
+    url: Any = object()
+    no_handlers: Any = [handlers]
+    with pytest.raises(TypeError, match=r"^url of type object: text is wanted"):
+        Worker(url, handlers)
+    with pytest.raises(TypeError, match=r"^handlers .*: Handlers are wanted"):
+        Worker(URL, no_handlers)
+    for option in ("concurrency", "poll_seconds", "max_messages"):
+        given: dict[str, Any] = {option: "8"}
+        with pytest.raises(TypeError, match=f"^{option} '8': a number is wanted"):
+            Worker(URL, handlers, **given)
+
+
+def test_a_file_in_place_of_a_module_is_told() -> None:
+    result = CliRunner().invoke(main, ["worker", "not_there.py", "--url", URL])
+    assert result.exit_code == 2
+    assert "a module is wanted, not a file: not_there" in " ".join(result.output.split())
+
+
 def test_no_handlers() -> None:
     with pytest.raises(ValueError, match="without handlers"):
         Worker(URL, Handlers())
