@@ -13,7 +13,7 @@ from tests.rules import each
 if TYPE_CHECKING:
     from collections.abc import Callable
 
-    from tests.conformance.fixtures import Clock, Connect
+    from tests.conformance.fixtures import Capabilities, Clock, Connect
     from tests.conformance.harness import Session
 
 
@@ -137,6 +137,26 @@ def test_M3_who_waits_for_replies_keeps_it(queue: Session, clock: Clock) -> None
             assert take_one("reply") == []
             queue.prune()
     assert queue.define("reply").expires_seconds == 60
+
+
+def test_M3_who_asks_whether_there_are_replies_keeps_it(
+    queue: Session, clock: Clock, capabilities: Capabilities
+) -> None:
+    asks: dict[str, Callable[[str], Any]] = {
+        "wait": lambda kind: queue.wait(kind, 0),
+        "read": lambda kind: queue.answer("queue_stream_ready", kind)[0]["ready"] in ("t", "1"),
+    }
+    if "listen" in capabilities:
+        asks["listen"] = lambda kind: queue.listen(kind)[0].ready
+    for kind in (*asks, "nobody"):
+        queue.define(kind, expires_seconds=60)
+        queue.subscribe("answers.*", kind)
+    for _ in range(4):
+        clock.advance(40)
+        for kind, ask in asks.items():
+            assert not ask(kind)
+        queue.prune()
+    assert {one.kind for one in queue.subscriptions()} == {*asks}
 
 
 def test_M3_few_notes_of_its_use_are_kept(queue: Session, clock: Clock) -> None:

@@ -24,9 +24,10 @@ becomes null, for ever.
 - payload_shape: the fields that a payload must have, and their types. Allowed: an object of names and types, which
   are string, number, integer, boolean, object and array. Default: null.
 - expires_seconds: how long the kind may be unused. After that it goes, with its settings, subscriptions and messages,
-  at the next queue_prune or the next queue_define of such a kind. queue_define, queue_reserve and queue_pop use a
-  kind, even where they get nothing (noted every quarter of that time), and so does each message that comes in or is
-  delivered. While messages are held, the kind stays. Allowed: 1 to 315360000 (10 years). Default: null (never).
+  at the next queue_prune or the next queue_define of such a kind. Who defines a kind, takes from it or asks whether
+  there is something uses it, even in vain (queue_reserve, queue_pop, queue_wait, queue_listen, queue_stream_ready; it
+  is noted every quarter of that time). So does each message that comes in or is delivered. While messages are held,
+  the kind stays. Allowed: 1 to 315360000 (10 years). Default: null (never).
 - max_reserved: how many messages of the kind are held at once, by all consumers together. At the limit a reserve
   returns fewer messages or none. What is being reserved while the first limit is set isn''t counted. Below a lowered
   limit nothing is reserved until less is held. An expired hold gives up its place to the reserve that wants it, and

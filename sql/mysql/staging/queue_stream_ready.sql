@@ -1,4 +1,4 @@
--- calls: _queue_check_name, _queue_check_roles, _queue_limited_until, _queue_permits_ready, queue_now
+-- calls: _queue_check_name, _queue_check_roles, _queue_limited_until, _queue_permits_ready, _queue_use, queue_now
 create procedure queue_stream_ready(in in_kind text collate exact)
     comment 'Whether a reserve would find something: what a reader of batches asks before it plans one.
 in_kind: the kind.
@@ -11,12 +11,19 @@ begin
     declare v_now, v_until, v_due bigint;
     declare v_limit int;
     declare v_rate decimal(30,6);
+    declare v_expires decimal(20,6);
     declare v_paused, v_guarded, v_room boolean;
     call queue_now(v_now);
     call _queue_check_name(in_kind, 100, 'kind');
     call _queue_check_roles(json_array(in_kind));
-    select max(k.paused), max(k.max_reserved), max(k.rate_per_second), max(k.semaphores)
-    into v_paused, v_limit, v_rate, v_guarded from queue_kind k where k.p_kind = in_kind;
+    select max(k.paused), max(k.max_reserved), max(k.rate_per_second), max(k.semaphores),
+        max(k.expires_seconds)
+    into v_paused, v_limit, v_rate, v_guarded, v_expires from queue_kind k where k.p_kind = in_kind;
+    if v_expires is not null then -- as in _queue_ready
+        begin atomic
+            call _queue_use(in_kind, v_expires, v_now);
+        end atomic;
+    end if;
     call _queue_limited_until(in_kind, v_limit, v_rate, v_now, v_until);
     if v_guarded then
         call _queue_permits_ready(in_kind, v_now, v_room);

@@ -1,4 +1,4 @@
--- calls: _queue_limited_until, _queue_permits_ready
+-- calls: _queue_limited_until, _queue_permits_ready, _queue_use
 create procedure _queue_ready(in in_kind text collate exact, in in_now bigint, out out_ready boolean)
     comment 'Whether a message of a kind may be taken.
 in_kind: the kind. in_now: the time of the call.
@@ -11,10 +11,14 @@ begin
     declare v_due varchar(100) collate exact;
     declare v_limit int;
     declare v_rate decimal(30,6);
+    declare v_expires decimal(20,6);
     declare v_paused, v_guarded boolean default false;
     declare continue handler for not found begin end;
-    select k.paused, k.semaphores, k.max_reserved, k.rate_per_second into v_paused, v_guarded, v_limit, v_rate
-    from queue_kind k where k.p_kind = in_kind;
+    select k.paused, k.semaphores, k.max_reserved, k.rate_per_second, k.expires_seconds
+    into v_paused, v_guarded, v_limit, v_rate, v_expires from queue_kind k where k.p_kind = in_kind;
+    if v_expires is not null then -- who waits for it uses it
+        call _queue_use(in_kind, v_expires, in_now);
+    end if;
     if coalesce(v_limit, v_rate) is not null then
         call _queue_limited_until(in_kind, v_limit, v_rate, in_now, v_until);
     end if;

@@ -1,6 +1,9 @@
 -- changes: queue_use
 create or replace function _queue_use(in_kind queue_kind, in_now bigint) returns void language plpgsql as $$
 begin
+    if current_setting('transaction_read_only') = 'on' then
+        return; -- one may wait there as well
+    end if;
     insert into queue_use (p_kind, used_at)
     select in_kind.p_kind, in_now
     where not exists (

@@ -1,4 +1,4 @@
--- calls: _queue_check_name, _queue_check_roles, _queue_limited_until, _queue_permits_ready, queue_now
+-- calls: _queue_check_name, _queue_check_roles, _queue_limited_until, _queue_permits_ready, _queue_use, queue_now
 create or replace function queue_stream_ready(in_kind text, out ready boolean)
     language plpgsql
     security definer set search_path from current set plan_cache_mode = force_generic_plan
@@ -10,6 +10,9 @@ begin
     perform _queue_check_name(in_kind, 100, 'kind');
     perform _queue_check_roles(array[in_kind]);
     select k.* into v_kind from queue_kind k where k.p_kind = in_kind;
+    if v_kind.expires_seconds is not null then -- as in _queue_ready
+        perform _queue_use(v_kind, v_now);
+    end if;
     ready := v_kind.paused is not true and _queue_limited_until(v_kind, v_now) is null
         and (exists (select from delayed_queue q where q.p_kind = in_kind and q.ready_at is not null
             and q.scheduled_at <= v_now)

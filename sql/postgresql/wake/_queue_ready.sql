@@ -1,4 +1,4 @@
--- calls: _queue_limited_until, _queue_permits_ready, _queue_setting, _queue_shared_cursor
+-- calls: _queue_limited_until, _queue_permits_ready, _queue_setting, _queue_shared_cursor, _queue_use
 create or replace function _queue_ready(in_kind text, in_now bigint, out ready boolean,
     out next_at bigint) language plpgsql as $$
 declare
@@ -9,6 +9,9 @@ declare
 begin
     ready := false;
     select k.* into v_kind from queue_kind k where k.p_kind = in_kind;
+    if v_kind.expires_seconds is not null then -- who waits for it uses it
+        perform _queue_use(v_kind, in_now);
+    end if;
     if v_kind.paused then
         return;
     end if;
@@ -81,7 +84,7 @@ begin
 end $$;
 
 comment on function _queue_ready(text, bigint) is
-$$Whether a message of a kind may be taken, and if not, when the next may be; nothing is locked.
+$$Whether a message of a kind may be taken, and if not, when the next may be; no message is locked.
 in_kind: the kind. in_now: the time of the call.
 Result: ready: false also while the kind is paused or at its limits; others may be taking what is there. next_at: when
 the next delayed message falls due, or one of the first 100 holds in the ready line ends; NULL: none. Where a scan from
