@@ -26,10 +26,11 @@ from (
         cross join lateral (select num_nonnulls(q.ready_at, q.due_at, q.reserved_at) = 0 as waits) w
     group by q.p_kind
     union all
-    select c.p_kind, false, 0, 0, 0, 0, 0, 0, null as next_at, null as oldest_ready,
+    select c.p_kind, false as paused, 0, 0, 0, 0, 0, 0, null as next_at, null as oldest_ready,
         coalesce(sum(c.pushed), 0)::bigint, coalesce(sum(c.reserved), 0)::bigint, coalesce(sum(c.popped), 0)::bigint,
         coalesce(sum(c.acked), 0)::bigint, coalesce(sum(c.nacked), 0)::bigint, coalesce(sum(c.moved), 0)::bigint,
-        coalesce(sum(c.dead), 0)::bigint, coalesce(sum(c.expired), 0)::bigint, coalesce(sum(c.lost), 0)::bigint, false
+        coalesce(sum(c.dead), 0)::bigint, coalesce(sum(c.expired), 0)::bigint, coalesce(sum(c.lost), 0)::bigint,
+        false as draining
     from queue_count c group by c.p_kind
     union all
     select s.p_kind, s.paused, 0, 0, 0, 0, 0, 0, null as next_at, null as oldest_ready, 0, 0, 0, 0, 0, 0, 0, 0, 0,
