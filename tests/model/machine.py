@@ -45,6 +45,7 @@ if TYPE_CHECKING:
     from tests.model.entries import Entry
     from tests.model.pairs import Pairs
 
+WORKERS = ("worker", "mortal")
 START_US = 1_767_225_600 * SECOND
 
 
@@ -245,8 +246,9 @@ class Machine:
     def reserve(self, draw: Draw) -> None:
         kind, most, timeout = draw.kind(), draw.choice([1, 1, 2, 3, 10]), draw.choice([None, None, 1, 10, 60])
         where = draw.where()
-        got = self.queue.reserve(kind, "worker", most, timeout_seconds=timeout, where=where)
-        self.reserved(kind, most, timeout, where, got)
+        worker = draw.choice(WORKERS)
+        got = self.queue.reserve(kind, worker, most, timeout_seconds=timeout, where=where)
+        self.reserved(kind, most, timeout, where, got, worker)
 
     def reserved(
         self,
@@ -255,10 +257,11 @@ class Machine:
         timeout: int | None,
         where: dict[str, Any] | None,
         got: Sequence[Reserved],
+        worker: str = WORKERS[0],
     ) -> None:
         """Compare what a call has taken, and hold it."""
         taken = self.delivered(kind, most, got, where, self.model.places(kind))
-        self.model.reserve(taken, "worker", timeout or self.model.settings(kind)["timeout_seconds"])
+        self.model.reserve(taken, worker, timeout or self.model.settings(kind)["timeout_seconds"])
         for message, entry in zip(got, taken, strict=True):
             assert message.receipt
             entry.receipt = message.receipt
@@ -326,11 +329,16 @@ class Machine:
         least, highest = model.allowed(kind, most)
         least, highest = int(min(least, places)), int(min(highest, places))
 
-        def line() -> list[Entry]:
-            return [e for e in model.of(kind) if e.next(model.now) and e.content.matches(where)]
+        def line(pending: bool = False) -> list[Entry]:
+            """What the filter matches, or also what a newer push waits for: that may be what matches."""
+            return [
+                e
+                for e in model.of(kind)
+                if e.next(model.now) and (e.content.matches(where) or (pending and e.pending))
+            ]
 
         met = ended = False
-        while ended := self._end_what_was_met(line()):
+        while ended := self._end_what_was_met(line(pending=True)):
             met |= ended
         taken = [model.entries[kind, message.key] for message in got]
         deliverable = [e for e in line() if model.deliverable(e)]
@@ -380,6 +388,15 @@ class Machine:
                     self.model.end_undeliverable(entry)
                     ended = True
         return ended
+
+    def a_worker_dies(self, _: Draw) -> None:
+        """One that was registered, and holds nothing any more once it is found."""
+        self.queue.heartbeat(WORKERS[1], timeout_seconds=1)
+        self.set_time(self.model.now + SECOND)
+        kinds = {e.kind for e in self.model.entries.values()}
+        found = self.queue.reap()
+        assert [(r.worker, r.freed) for r in found] == [(WORKERS[1], self.model.reap(WORKERS[1]))]
+        self.touched(*kinds)
 
     # -- ending a delivery; some receipts are stale
 
@@ -609,6 +626,26 @@ class Machine:
         assert (done.went, done.stayed) == self.model.redrive(kind, most)
         self.touched(kind, *(self.prefix + name for name in KINDS))
 
+    def replay(self, draw: Draw) -> None:
+        kind, to_kind = draw.kind(), draw.choice([None, draw.kind()])
+        given = draw.some(
+            outcome=(0.4, draw.choice(["acked", "popped", "moved", "dead", "removed"])),
+            key=(0.3, draw.key()),
+            limit=(0.4, draw.randint(1, 4)),
+        )
+        ended = [
+            (e.key, Content(without_errors(e.payload), e.payload_bytes, e.headers), e.priority)
+            for e in reversed(self.queue.history(kind, max_messages=10_000))
+            if given.get("outcome", e.outcome) == e.outcome and given.get("key", e.key) == e.key
+        ][: given.get("limit", 1000)]
+
+        def server() -> tuple[int, int]:
+            done = self.queue.replay(kind, to_kind=to_kind, **given)
+            return done.went, done.stayed
+
+        agree(server, lambda: self.model.replay(to_kind or kind, ended))
+        self.touched(to_kind or kind)
+
     def remove(self, draw: Draw) -> None:
         kind, key = draw.kind(), draw.key()
         agree(lambda: self.queue.remove(kind, key), lambda: self.model.remove(kind, key))
@@ -693,7 +730,9 @@ RULES: dict[Callable[[Machine, Draw], None], int] = {
     Machine.time_passes: 6,
     Machine.time_passes_until_something_is_due: 4,
     Machine.the_clock_is_set_back: 1,
+    Machine.a_worker_dies: 2,
     Machine.redrive: 3,
+    Machine.replay: 3,
     Machine.remove: 1,
     Machine.purge: 1,
     Machine.get: 1,

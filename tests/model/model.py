@@ -515,6 +515,37 @@ class Model:
             self._end(entry, "moved", entry.source.kind)
         return len(going), stayed
 
+    def replay(self, kind: str, ended: Sequence[tuple[str, Content, int]]) -> tuple[int, int]:
+        """What has ended comes back: key, content and priority of each, the oldest first."""
+        self.takes_in(kind)
+        newest = {key: place for place, (key, _, _) in enumerate(ended)}
+        went = 0
+        for place, (key, content, priority) in enumerate(ended):
+            if newest[key] == place and (kind, key) not in self.entries:
+                entry = self._new(kind, key, content, priority, self.now)
+                entry.number = (self._call, place)
+                went += self._put(entry, "ignore") == "created"
+        return went, len(ended) - went
+
+    def reap(self, worker: str) -> int:
+        """Free what a dead worker holds."""
+        held = [
+            e for e in self.entries.values() if e.state(self.now) == "reserved" and e.reserved_by == worker
+        ]
+        for entry in sorted(held, key=lambda e: (e.key, e.kind)):
+            there = self.kinds[entry.kind]
+            there.counts["expired"] += 1
+            most = entry.max_attempts or self.settings(entry.kind)["max_attempts"] or float("inf")
+            if not there.paused and entry.attempts >= most:
+                self._bury(entry)
+            elif entry.pending:
+                self._end(entry, None)
+            else:
+                entry.errors = (*entry.errors, "…")[-10:]
+                entry.let_go(self.now)
+        self.semaphores.touch(self.semaphores.capacity, self.now)
+        return len(held)
+
     # -- by an operator
 
     def remove(self, kind: str, key: str) -> str:
