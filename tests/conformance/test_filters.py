@@ -449,7 +449,7 @@ TEXTS = [
     *(json.dumps(payload) for payload, _, _ in MATCHES if json.dumps(payload).count("{") < 30),
     '{"a":1,"a":{"b":[1,1,1.0]},"c":{"c":2,"c":3}}',
     '[{"a":1,"a":2}]',
-    json.dumps({"long": "\\\"é\u0001" * 9000, "n": {"m": [1, "x"]}}),
+    json.dumps({"long": '\\"é\u0001' * 9000, "n": {"m": [1, "x"]}}),
     json.dumps({"none": [{}] * 300, "some": []}),
     json.dumps({f"k{n}": {} for n in range(257)}),
     json.dumps({f"k{n}": n for n in range(256)}),

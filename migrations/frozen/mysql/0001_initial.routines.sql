@@ -2741,7 +2741,7 @@ keep: begin
     set @pyqueue_cursors = json_set(@pyqueue_cursors, in_path, json_extract(v_cursor, '$'));
 end;
 --;
--- calls: _queue_limited_until, _queue_permits_ready
+-- calls: _queue_limited_until, _queue_permits_ready, _queue_use
 drop procedure if exists _queue_ready;
 --;
 create procedure _queue_ready(in in_kind text character set utf8mb4 collate /*!80017 utf8mb4_0900_bin *//*M!100600 utf8mb4_nopad_bin */, in in_now bigint, out out_ready boolean)
@@ -2756,10 +2756,14 @@ begin
     declare v_due varchar(100) character set utf8mb4 collate /*!80017 utf8mb4_0900_bin *//*M!100600 utf8mb4_nopad_bin */;
     declare v_limit int;
     declare v_rate decimal(30,6);
+    declare v_expires decimal(20,6);
     declare v_paused, v_guarded boolean default false;
     declare continue handler for not found begin end;
-    select k.paused, k.semaphores, k.max_reserved, k.rate_per_second into v_paused, v_guarded, v_limit, v_rate
-    from queue_kind k where k.p_kind = in_kind;
+    select k.paused, k.semaphores, k.max_reserved, k.rate_per_second, k.expires_seconds
+    into v_paused, v_guarded, v_limit, v_rate, v_expires from queue_kind k where k.p_kind = in_kind;
+    if v_expires is not null then -- who waits for it uses it
+        call _queue_use(in_kind, v_expires, in_now);
+    end if;
     if coalesce(v_limit, v_rate) is not null then
         call _queue_limited_until(in_kind, v_limit, v_rate, in_now, v_until);
     end if;
@@ -8618,7 +8622,7 @@ begin
     select v_removed as removed;
 end;
 --;
--- calls: _queue_check_name, _queue_check_roles, _queue_limited_until, _queue_permits_ready, queue_now
+-- calls: _queue_check_name, _queue_check_roles, _queue_limited_until, _queue_permits_ready, _queue_use, queue_now
 drop procedure if exists queue_stream_ready;
 --;
 create procedure queue_stream_ready(in in_kind text character set utf8mb4 collate /*!80017 utf8mb4_0900_bin *//*M!100600 utf8mb4_nopad_bin */)
@@ -8633,12 +8637,24 @@ begin
     declare v_now, v_until, v_due bigint;
     declare v_limit int;
     declare v_rate decimal(30,6);
+    declare v_expires decimal(20,6);
     declare v_paused, v_guarded, v_room boolean;
     call queue_now(v_now);
     call _queue_check_name(in_kind, 100, 'kind');
     call _queue_check_roles(json_array(in_kind));
-    select max(k.paused), max(k.max_reserved), max(k.rate_per_second), max(k.semaphores)
-    into v_paused, v_limit, v_rate, v_guarded from queue_kind k where k.p_kind = in_kind;
+    select max(k.paused), max(k.max_reserved), max(k.rate_per_second), max(k.semaphores),
+        max(k.expires_seconds)
+    into v_paused, v_limit, v_rate, v_guarded, v_expires from queue_kind k where k.p_kind = in_kind;
+    if v_expires is not null then -- as in _queue_ready
+        begin declare v_own boolean; declare v_tries int default 0; again: loop begin
+            declare exit handler for 1213, 1020, 1467 call _queue_retry(v_own, v_tries);
+            declare exit handler for sqlexception begin call _queue_undo(v_own); resignal; end;
+            call _queue_begin(v_own);
+            call _queue_use(in_kind, v_expires, v_now);
+            call _queue_commit(v_own);
+            leave again;
+        end; end loop; end;
+    end if;
     call _queue_limited_until(in_kind, v_limit, v_rate, v_now, v_until);
     if v_guarded then
         call _queue_permits_ready(in_kind, v_now, v_room);
@@ -9641,9 +9657,10 @@ becomes null, for ever.
 - payload_shape: the fields that a payload must have, and their types. Allowed: an object of names and types, which
   are string, number, integer, boolean, object and array. Default: null.
 - expires_seconds: how long the kind may be unused. After that it goes, with its settings, subscriptions and messages,
-  at the next queue_prune or the next queue_define of such a kind. queue_define, queue_reserve and queue_pop use a
-  kind, even where they get nothing (noted every quarter of that time), and so does each message that comes in or is
-  delivered. While messages are held, the kind stays. Allowed: 1 to 315360000 (10 years). Default: null (never).
+  at the next queue_prune or the next queue_define of such a kind. Who defines a kind, takes from it or asks whether
+  there is something uses it, even in vain (queue_reserve, queue_pop, queue_wait, queue_listen, queue_stream_ready; it
+  is noted every quarter of that time). So does each message that comes in or is delivered. While messages are held,
+  the kind stays. Allowed: 1 to 315360000 (10 years). Default: null (never).
 - max_reserved: how many messages of the kind are held at once, by all consumers together. At the limit a reserve
   returns fewer messages or none. What is being reserved while the first limit is set isn''t counted. Below a lowered
   limit nothing is reserved until less is held. An expired hold gives up its place to the reserve that wants it, and

@@ -2640,7 +2640,7 @@ in_kind: the kind.
 Locks: as _queue_is_heard.
 differs: only here. MariaDB and MySQL have no NOTIFY; queue_wait looks.$$;
 --;
--- calls: _queue_limited_until, _queue_permits_ready, _queue_setting, _queue_shared_cursor
+-- calls: _queue_limited_until, _queue_permits_ready, _queue_setting, _queue_shared_cursor, _queue_use
 create or replace function _queue_ready(in_kind text, in_now bigint, out ready boolean,
     out next_at bigint) language plpgsql as $$
 declare
@@ -2651,6 +2651,9 @@ declare
 begin
     ready := false;
     select k.* into v_kind from queue_kind k where k.p_kind = in_kind;
+    if v_kind.expires_seconds is not null then -- who waits for it uses it
+        perform _queue_use(v_kind, in_now);
+    end if;
     if v_kind.paused then
         return;
     end if;
@@ -2723,7 +2726,7 @@ begin
 end $$;
 --;
 comment on function _queue_ready(text, bigint) is
-$$Whether a message of a kind may be taken, and if not, when the next may be; nothing is locked.
+$$Whether a message of a kind may be taken, and if not, when the next may be; no message is locked.
 in_kind: the kind. in_now: the time of the call.
 Result: ready: false also while the kind is paused or at its limits; others may be taking what is there. next_at: when
 the next delayed message falls due, or one of the first 100 holds in the ready line ends; NULL: none. Where a scan from
@@ -7796,7 +7799,7 @@ Result: removed: how many messages.
 Errors: PQ001 for job.
 Locks: the parts, in their order.$$;
 --;
--- calls: _queue_check_name, _queue_check_roles, _queue_limited_until, _queue_permits_ready, queue_now
+-- calls: _queue_check_name, _queue_check_roles, _queue_limited_until, _queue_permits_ready, _queue_use, queue_now
 create or replace function queue_stream_ready(in_kind text, out ready boolean)
     language plpgsql
     security definer set search_path from current set plan_cache_mode = force_generic_plan
@@ -7808,6 +7811,9 @@ begin
     perform _queue_check_name(in_kind, 100, 'kind');
     perform _queue_check_roles(array[in_kind]);
     select k.* into v_kind from queue_kind k where k.p_kind = in_kind;
+    if v_kind.expires_seconds is not null then -- as in _queue_ready
+        perform _queue_use(v_kind, v_now);
+    end if;
     ready := v_kind.paused is not true and _queue_limited_until(v_kind, v_now) is null
         and (exists (select from delayed_queue q where q.p_kind = in_kind and q.ready_at is not null
             and q.scheduled_at <= v_now)
@@ -8567,6 +8573,9 @@ Locks: the settings of the kind.$$;
 -- changes: queue_use
 create or replace function _queue_use(in_kind queue_kind, in_now bigint) returns void language plpgsql as $$
 begin
+    if current_setting('transaction_read_only') = 'on' then
+        return; -- one may wait there as well
+    end if;
     insert into queue_use (p_kind, used_at)
     select in_kind.p_kind, in_now
     where not exists (
@@ -8787,9 +8796,10 @@ becomes null, for ever.
 - payload_shape: the fields that a payload must have, and their types. Allowed: an object of names and types, which
   are string, number, integer, boolean, object and array. Default: null.
 - expires_seconds: how long the kind may be unused. After that it goes, with its settings, subscriptions and messages,
-  at the next queue_prune or the next queue_define of such a kind. queue_define, queue_reserve and queue_pop use a
-  kind, even where they get nothing (noted every quarter of that time), and so does each message that comes in or is
-  delivered. While messages are held, the kind stays. Allowed: 1 to 315360000 (10 years). Default: null (never).
+  at the next queue_prune or the next queue_define of such a kind. Who defines a kind, takes from it or asks whether
+  there is something uses it, even in vain (queue_reserve, queue_pop, queue_wait, queue_listen, queue_stream_ready; it
+  is noted every quarter of that time). So does each message that comes in or is delivered. While messages are held,
+  the kind stays. Allowed: 1 to 315360000 (10 years). Default: null (never).
 - max_reserved: how many messages of the kind are held at once, by all consumers together. At the limit a reserve
   returns fewer messages or none. What is being reserved while the first limit is set isn't counted. Below a lowered
   limit nothing is reserved until less is held. An expired hold gives up its place to the reserve that wants it, and
@@ -9245,10 +9255,11 @@ from (
         cross join lateral (select num_nonnulls(q.ready_at, q.due_at, q.reserved_at) = 0 as waits) w
     group by q.p_kind
     union all
-    select c.p_kind, false, 0, 0, 0, 0, 0, 0, null as next_at, null as oldest_ready,
+    select c.p_kind, false as paused, 0, 0, 0, 0, 0, 0, null as next_at, null as oldest_ready,
         coalesce(sum(c.pushed), 0)::bigint, coalesce(sum(c.reserved), 0)::bigint, coalesce(sum(c.popped), 0)::bigint,
         coalesce(sum(c.acked), 0)::bigint, coalesce(sum(c.nacked), 0)::bigint, coalesce(sum(c.moved), 0)::bigint,
-        coalesce(sum(c.dead), 0)::bigint, coalesce(sum(c.expired), 0)::bigint, coalesce(sum(c.lost), 0)::bigint, false
+        coalesce(sum(c.dead), 0)::bigint, coalesce(sum(c.expired), 0)::bigint, coalesce(sum(c.lost), 0)::bigint,
+        false as draining
     from queue_count c group by c.p_kind
     union all
     select s.p_kind, s.paused, 0, 0, 0, 0, 0, 0, null as next_at, null as oldest_ready, 0, 0, 0, 0, 0, 0, 0, 0, 0,
