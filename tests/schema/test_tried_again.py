@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from typing import LiteralString
 
 import psycopg
@@ -88,3 +89,44 @@ def test_a_kind_that_gets_an_index_is_tried_four_times(session: Session) -> None
         session.conn.execute(text)
     session.conn.execute(text)
     assert session.conn.execute("select count(*) from queue_term").fetchall() == [(1,)]
+
+
+@pytest.mark.parametrize("options", [{"semaphores": ["s"]}, {}], ids=["semaphore locked", "none"])
+@pytest.mark.parametrize("times", [0, 1, 3, 4])
+def test_who_acks_and_takes_waits_for_nobody_while_a_semaphore_is_locked(
+    session: Session, times: int, options: dict[str, list[str]]
+) -> None:
+    """SKIP LOCKED waits now and then, and perhaps for somebody who waits for the semaphore."""
+    conn = session.conn
+    conn.execute("select queue_semaphore('s', 5)")
+    for key in "abc":
+        session.push(key, **options)
+    [done] = conn.execute("select receipt from queue_reserve('work')").fetchall()
+    conn.execute("create sequence tries")
+    conn.execute("create table seen (lock_timeout text)")
+    conn.execute(
+        "create function be_waited_for() returns trigger language plpgsql security definer as $$ begin"
+        f" if nextval('public.tries') <= {times} then raise lock_not_available; end if;"
+        " insert into public.seen values (current_setting('lock_timeout')); return new; end $$".encode()
+    )
+    conn.execute(
+        "create trigger be_waited_for before update on delayed_queue for each row"
+        " when (old.reserved_at is null and new.reserved_at is not null) execute function be_waited_for()"
+    )
+    conn.execute("set lock_timeout = '7min'")
+
+    def loop() -> list[tuple[str]]:
+        text = "select p_key from queue_next(%s, 'work')"
+        return conn.execute(text, [json.dumps(done)]).fetchall()
+
+    if times > (3 if options else 0):
+        with pytest.raises(psycopg.errors.LockNotAvailable):
+            loop()
+        held = "select p_key from delayed_queue where reserved_at is not null"
+        assert conn.execute(held).fetchall() == [("a",)], "nothing is acked"
+    else:
+        assert loop() == [("b",)]
+        expected = "10ms" if options and times < 3 else "7min"
+        assert conn.execute("select * from seen").fetchall() == [(expected,)]
+        assert conn.execute(COUNTS.replace("popped", "acked")).fetchall() == [(2, 0, 1, 0, 2)]
+    assert conn.execute("show lock_timeout").fetchall() == [("7min",)]

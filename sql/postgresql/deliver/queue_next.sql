@@ -10,8 +10,10 @@ create or replace function queue_next(in_receipts jsonb, in_kind text, in_worker
     set enable_seqscan = off set enable_hashjoin = off as $$
 declare
     v_options jsonb;
+    v_timeout constant text := current_setting('lock_timeout');
     v_lost text[];
     v_permits text;
+    v_tries integer := 0;
 begin
     if in_options is not null then
         perform _queue_check_options(in_options, '{timeout_seconds, where, lost}'::text[], 'options');
@@ -33,9 +35,23 @@ begin
         v_permits := _queue_setting('permits');
         if current_setting(v_permits, true) = 'locked' then -- to wait for others now could be a deadlock
             perform set_config(v_permits, 'held', true);
+            v_tries := 3;
         end if;
     end if;
-    return query select m.* from queue_reserve(in_kind, in_worker, in_max_messages, v_options) m;
+    <<taking>>
+    begin
+        for v_try in 1 .. v_tries loop
+            begin
+                -- SKIP LOCKED may wait, see queue_reserve: for somebody who waits for a semaphore that is locked here
+                perform set_config('lock_timeout', '10', true);
+                return query select m.* from queue_reserve(in_kind, in_worker, in_max_messages, v_options) m;
+                perform set_config('lock_timeout', v_timeout, true);
+                exit taking;
+            exception when lock_not_available or deadlock_detected then
+            end;
+        end loop;
+        return query select m.* from queue_reserve(in_kind, in_worker, in_max_messages, v_options) m;
+    end taking;
     if current_setting(v_permits, true) = 'held' then
         perform set_config(v_permits, 'locked', true);
     end if;
