@@ -195,6 +195,39 @@ def test_M4_what_was_pushed_onto_a_hold_is_found_once_that_has_expired(
     assert queue.reserve("job", None, 9, where={"t": 1}) == []
 
 
+@INDEXED
+@pytest.mark.parametrize("call", ["reserve", "pop"])
+def test_M4_a_hold_that_has_expired_is_left_where_neither_it_nor_what_was_pushed_onto_it_matches(
+    queue: Session, clock: Clock, indexed: bool, call: str
+) -> None:
+    queue.define("job", filter_index=indexed, timeout_seconds=10)
+    pushes: dict[str, dict[str, Any]] = {
+        "content": {"payload": {"t": 2}, "on_duplicate": "replace"},
+        "time": {"on_duplicate": "push_back"},
+    }
+    for key in (*pushes, "bytes"):
+        queue.push("job", key, {"t": 1}, headers={"h": 1})
+    receipts = {one.key: one.receipt or "" for one in queue.reserve("job", None, 3)}
+    for key, options in pushes.items():
+        assert queue.push("job", key, **options).outcome == "held"
+    assert queue.push_bytes("job", "bytes", b"x", on_duplicate="replace").outcome == "held"
+    clock.advance(11)
+
+    def taken(where: dict[str, Any]) -> list[str]:
+        return keys(
+            queue.reserve("job", None, 9, where=where)
+            if call == "reserve"
+            else queue.pop("job", 9, where=where)
+        )
+
+    assert taken({"t": 3}) == []
+    assert queue.ack(receipts["bytes"]).outcome == "acked", "nobody else has got it"
+    assert taken({"t": 1}) == taken({"h": 1, "t": 1}) + ["time"] == ["time"], "of the newest content"
+    assert queue.ack(receipts["content"]).outcome == "acked"
+    assert taken({"t": 2}) == ["content"]
+    assert queue.ack(receipts["time"]).outcome == "lost"
+
+
 def test_M4_an_index_has_what_was_pushed_onto_a_hold_before_it_was_made(queue: Session, clock: Clock) -> None:
     queue.push("job", "a", {"t": 1})
     assert len(queue.reserve("job", timeout_seconds=10)) == 1

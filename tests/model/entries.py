@@ -142,6 +142,11 @@ class Entry:
         return not self.waits and self.scheduled_at <= now
 
     @property
+    def newest(self) -> Content:
+        """What was pushed onto it while it was held, where that has content."""
+        return (self.pending and self.pending.content) or self.content
+
+    @property
     def order_key(self) -> str | None:
         """The line that it stands in; a dead letter is in none."""
         return None if self.source else self.follows.order_key

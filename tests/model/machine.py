@@ -329,16 +329,11 @@ class Machine:
         least, highest = model.allowed(kind, most)
         least, highest = int(min(least, places)), int(min(highest, places))
 
-        def line(pending: bool = False) -> list[Entry]:
-            """What the filter matches, or also what a newer push waits for: that may be what matches."""
-            return [
-                e
-                for e in model.of(kind)
-                if e.next(model.now) and (e.content.matches(where) or (pending and e.pending))
-            ]
+        def line() -> list[Entry]:
+            return [e for e in model.of(kind) if e.next(model.now) and e.newest.matches(where)]
 
         met = ended = False
-        while ended := self._end_what_was_met(line(pending=True)):
+        while ended := self._end_what_was_met(line()):
             met |= ended
         taken = [model.entries[kind, message.key] for message in got]
         deliverable = [e for e in line() if model.deliverable(e)]

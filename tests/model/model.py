@@ -282,7 +282,7 @@ class Model:
             newest = self._new(
                 entry.kind,
                 entry.key,
-                entry.pending.content or entry.content,
+                entry.newest,
                 entry.priority,
                 max(entry.pending.at or 0, self.now),
                 max_attempts=entry.max_attempts,

@@ -7454,7 +7454,8 @@ create procedure _queue_matches(in in_entry bigint, in in_where longtext charact
     out out_payload longtext character set utf8mb4, out out_headers longtext character set utf8mb4)
     comment 'Whether a filter matches a message.
 in_entry: the message. in_where: the filter, see _queue_where.
-out_matches: whether it does. out_payload, out_headers: what was looked at, so that a caller who then locks the message
+out_matches: whether it does, or what was pushed onto it while it was held, where that has content. out_payload,
+out_headers: what was looked at, so that a caller who then locks the message
 sees whether that has changed.
 differs: on PostgreSQL it is an operator.'
 begin
@@ -7462,8 +7463,9 @@ begin
     declare v_lacks int;
     declare continue handler for not found begin end;
     set out_matches = false, out_payload = null, out_headers = null;
-    select concat(q.payload, ''), concat(q.headers, '') into out_payload, out_headers from delayed_queue q
-        where q.entry = in_entry;
+    select concat(if(q.pending_payload is null and q.pending_bytes is null, q.payload, q.pending_payload), ''),
+        concat(if(q.pending_payload is null and q.pending_bytes is null, q.headers, q.pending_headers), '')
+    into out_payload, out_headers from delayed_queue q where q.entry = in_entry;
     set v_document = coalesce(out_payload, out_headers), v_next = if(out_payload is null, null, out_headers);
     while v_document is not null do
         call _queue_leaves(json_object('', json_object('d', 0, 'v', v_document)), false, v_leaves);
@@ -7719,9 +7721,6 @@ begin
             leave messages;
         end if;
         call _queue_matches(v_entry, in_where, v_matches, v_payload, v_headers);
-        if not v_matches then -- what was pushed onto it while it was held may match
-            select count(*) into v_matches from delayed_queue q where q.entry = v_entry and q.pending;
-        end if;
         if v_matches then
             set v_found = null;
             select q.entry, q.due_at, q.reserved_at is not null, q.pending is not null or q.semaphores is not null
@@ -7730,7 +7729,11 @@ begin
             from delayed_queue q force index (primary)
             where q.entry = v_entry and q.p_kind = in_kind and q.scheduled_at <= in_now
                 and (q.ready_rank is not null or q.due_at <= in_now)
-                and concat(q.payload, '') <=> v_payload and concat(q.headers, '') <=> v_headers for update skip locked;
+                and concat(if(q.pending_payload is null and q.pending_bytes is null, q.payload, q.pending_payload), '')
+                    <=> v_payload
+                and concat(if(q.pending_payload is null and q.pending_bytes is null, q.headers, q.pending_headers), '')
+                    <=> v_headers
+            for update skip locked;
             if v_found is not null then
                 if v_due is not null then -- as in _queue_promote
                     update delayed_queue q

@@ -1287,10 +1287,9 @@ begin
             select from queue_kind k where k.p_kind = in_kind
                 and (k.payload_shape is not null or k.dedup_seconds > 0 or k.draining or k.filter_index
                 or k.log_seconds > 0 or k.roles is not null))
-        on conflict on constraint delayed_queue_pkey do nothing
-        returning delayed_queue.p_kind, delayed_queue.p_key, delayed_queue.scheduled_at, 'created'::text
-        into p_kind, p_key, scheduled_at, outcome;
+        on conflict on constraint delayed_queue_pkey do nothing;
         if found then
+            p_kind := in_kind; p_key := v_key; scheduled_at := v_now; outcome := 'created';
             if statement_timestamp() > transaction_timestamp() + interval '5 ms' or _queue_is_heard(in_kind) then
                 perform _queue_wake(in_kind, v_key);
             end if;
@@ -6996,7 +6995,9 @@ begin
             select w.entry, q.p_kind, -q.priority::integer as rank, coalesce(q.ready_at, q.due_at) as place,
                 (q.scheduled_at <= in_now
                 and (q.ready_at is not null or q.due_at <= in_now)
-                    and (q.payload @> in_where or q.headers @> in_where or q.pending is not null)) as fits
+                    and case when q.pending ? 'content' then q.pending -> 'payload' @> in_where
+                        or q.pending -> 'headers' @> in_where
+                        else q.payload @> in_where or q.headers @> in_where end) as fits
             from w left join delayed_queue q on q.entry between w.entry and w.entry)
         select (select count(*) from w), (select max(w.place) from w),
             (select max(w.entry) from w where w.place = (select max(o.place) from w o)),
@@ -7008,7 +7009,8 @@ begin
             select q.ctid from unnest(v_found) with ordinality c (entry, n)
                 join delayed_queue q on q.entry between c.entry and c.entry
             where q.scheduled_at <= in_now and (q.ready_at is not null or q.due_at <= in_now)
-                and (q.payload @> in_where or q.headers @> in_where or q.pending is not null)
+                and case when q.pending ? 'content' then q.pending -> 'payload' @> in_where
+                    or q.pending -> 'headers' @> in_where else q.payload @> in_where or q.headers @> in_where end
                 and q.ctid <> all (v_tids)
             order by c.n limit in_max - cardinality(v_tids) for update of q skip locked);
         exit when v_rows < 1000 or cardinality(v_tids) >= in_max;
@@ -7069,7 +7071,8 @@ begin
         v_found := array(
             select q.ctid from delayed_queue q
             where q.p_kind = in_kind.p_kind and q.ready_at is not null and q.scheduled_at <= in_now
-                and (q.payload @> in_where or q.headers @> in_where or q.pending is not null)
+                and case when q.pending ? 'content' then q.pending -> 'payload' @> in_where
+                    or q.pending -> 'headers' @> in_where else q.payload @> in_where or q.headers @> in_where end
             order by q.p_kind, -q.priority::integer, q.ready_at, q.entry limit in_max for update skip locked);
     end if;
     select array_agg(t.tid order by -q.priority::integer, q.ready_at, q.entry), count(q.reserved_at),

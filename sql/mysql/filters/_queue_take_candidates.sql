@@ -22,9 +22,6 @@ begin
             leave messages;
         end if;
         call _queue_matches(v_entry, in_where, v_matches, v_payload, v_headers);
-        if not v_matches then -- what was pushed onto it while it was held may match
-            select count(*) into v_matches from delayed_queue q where q.entry = v_entry and q.pending;
-        end if;
         if v_matches then
             set v_found = null;
             select q.entry, q.due_at, q.reserved_at is not null, q.pending is not null or q.semaphores is not null
@@ -33,7 +30,11 @@ begin
             from delayed_queue q force index (primary)
             where q.entry = v_entry and q.p_kind = in_kind and q.scheduled_at <= in_now
                 and (q.ready_rank is not null or q.due_at <= in_now)
-                and concat(q.payload, '') <=> v_payload and concat(q.headers, '') <=> v_headers for update skip locked;
+                and concat(if(q.pending_payload is null and q.pending_bytes is null, q.payload, q.pending_payload), '')
+                    <=> v_payload
+                and concat(if(q.pending_payload is null and q.pending_bytes is null, q.headers, q.pending_headers), '')
+                    <=> v_headers
+            for update skip locked;
             if v_found is not null then
                 if v_due is not null then -- as in _queue_promote
                     update delayed_queue q

@@ -21,10 +21,9 @@ begin
             select from queue_kind k where k.p_kind = in_kind
                 and (k.payload_shape is not null or k.dedup_seconds > 0 or k.draining or k.filter_index
                 or k.log_seconds > 0 or k.roles is not null))
-        on conflict on constraint delayed_queue_pkey do nothing
-        returning delayed_queue.p_kind, delayed_queue.p_key, delayed_queue.scheduled_at, 'created'::text
-        into p_kind, p_key, scheduled_at, outcome;
+        on conflict on constraint delayed_queue_pkey do nothing;
         if found then
+            p_kind := in_kind; p_key := v_key; scheduled_at := v_now; outcome := 'created';
             if statement_timestamp() > transaction_timestamp() + interval '5 ms' or _queue_is_heard(in_kind) then
                 perform _queue_wake(in_kind, v_key);
             end if;

@@ -32,7 +32,9 @@ begin
             select w.entry, q.p_kind, -q.priority::integer as rank, coalesce(q.ready_at, q.due_at) as place,
                 (q.scheduled_at <= in_now
                 and (q.ready_at is not null or q.due_at <= in_now)
-                    and (q.payload @> in_where or q.headers @> in_where or q.pending is not null)) as fits
+                    and case when q.pending ? 'content' then q.pending -> 'payload' @> in_where
+                        or q.pending -> 'headers' @> in_where
+                        else q.payload @> in_where or q.headers @> in_where end) as fits
             from w left join delayed_queue q on q.entry between w.entry and w.entry)
         select (select count(*) from w), (select max(w.place) from w),
             (select max(w.entry) from w where w.place = (select max(o.place) from w o)),
@@ -44,7 +46,8 @@ begin
             select q.ctid from unnest(v_found) with ordinality c (entry, n)
                 join delayed_queue q on q.entry between c.entry and c.entry
             where q.scheduled_at <= in_now and (q.ready_at is not null or q.due_at <= in_now)
-                and (q.payload @> in_where or q.headers @> in_where or q.pending is not null)
+                and case when q.pending ? 'content' then q.pending -> 'payload' @> in_where
+                    or q.pending -> 'headers' @> in_where else q.payload @> in_where or q.headers @> in_where end
                 and q.ctid <> all (v_tids)
             order by c.n limit in_max - cardinality(v_tids) for update of q skip locked);
         exit when v_rows < 1000 or cardinality(v_tids) >= in_max;

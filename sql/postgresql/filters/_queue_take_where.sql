@@ -41,7 +41,8 @@ begin
         v_found := array(
             select q.ctid from delayed_queue q
             where q.p_kind = in_kind.p_kind and q.ready_at is not null and q.scheduled_at <= in_now
-                and (q.payload @> in_where or q.headers @> in_where or q.pending is not null)
+                and case when q.pending ? 'content' then q.pending -> 'payload' @> in_where
+                    or q.pending -> 'headers' @> in_where else q.payload @> in_where or q.headers @> in_where end
             order by q.p_kind, -q.priority::integer, q.ready_at, q.entry limit in_max for update skip locked);
     end if;
     select array_agg(t.tid order by -q.priority::integer, q.ready_at, q.entry), count(q.reserved_at),
