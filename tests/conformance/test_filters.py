@@ -222,7 +222,7 @@ def test_M4_a_hold_that_has_expired_is_left_where_neither_it_nor_what_was_pushed
 
     assert taken({"t": 3}) == []
     assert queue.ack(receipts["bytes"]).outcome == "acked", "nobody else has got it"
-    assert taken({"t": 1}) == taken({"h": 1, "t": 1}) + ["time"] == ["time"], "of the newest content"
+    assert taken({"t": 1}) == ["time"], "of the newest content"
     assert queue.ack(receipts["content"]).outcome == "acked"
     assert taken({"t": 2}) == ["content"]
     assert queue.ack(receipts["time"]).outcome == "lost"
