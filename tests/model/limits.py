@@ -13,9 +13,13 @@ if TYPE_CHECKING:
     from tests.model.entries import Entry
 
 
-def free_places(most: int, entries: Iterable[Entry], now: int) -> int:
-    """How many more may be held."""
-    return max(0, most - sum(e.state(now) == "reserved" and not e.placeless for e in entries))
+def free_places(most: int, entries: Iterable[Entry], now: int) -> tuple[int, int]:
+    """How many more may be held: at least, and at most, since what has lost its place may be held again.
+
+    That is where the clock was set back, and nobody else has got the place.
+    """
+    held = [e for e in entries if e.state(now) == "reserved"]
+    return max(0, most - len(held)), max(0, most - sum(not e.placeless for e in held))
 
 
 @dataclass

@@ -33,7 +33,7 @@ from tests.model.drawing import (
 from tests.model.entries import SECOND, Content, RefusedByState
 from tests.model.groups import Group
 from tests.model.log import Happened
-from tests.model.model import Model
+from tests.model.model import ANY, Model
 from tests.model.schedules import Schedule
 
 if TYPE_CHECKING:
@@ -258,9 +258,10 @@ class Machine:
         where: dict[str, Any] | None,
         got: Sequence[Reserved],
         worker: str = WORKERS[0],
+        ends: bool = True,
     ) -> None:
         """Compare what a call has taken, and hold it."""
-        taken = self.delivered(kind, most, got, where, self.model.places(kind))
+        taken = self.delivered(kind, most, got, where, self.model.places(kind), ends)
         self.model.reserve(taken, worker, timeout or self.model.settings(kind)["timeout_seconds"])
         for message, entry in zip(got, taken, strict=True):
             assert message.receipt
@@ -296,13 +297,13 @@ class Machine:
 
         agree(by_the_server, lambda: self.model.all_or_none([by_the_model])[0])
         if got is not None:
-            self.reserved(kind, most, timeout, where, got)
+            self.reserved(kind, most, timeout, where, got, ends=not (given and self.model.groups))
         self.touched(*(self.prefix + kind for kind in KINDS))
 
     def pop(self, draw: Draw) -> None:
         kind, most, where = draw.kind(), draw.randint(1, 4), draw.where()
         for got in list(self._looks(kind, self.queue.pop(kind, most, where=where))):
-            taken = self.delivered(kind, most, got, where, float("inf"))
+            taken = self.delivered(kind, most, got, where, ANY)
             assert [m.attempts for m in got] == [e.attempts + 1 for e in taken]
             self.model.pop(taken)
             most -= len(got)
@@ -322,44 +323,62 @@ class Machine:
         yield got[begin:]
 
     def delivered(
-        self, kind: str, most: int, got: Sequence[Message], where: dict[str, Any] | None, places: float
+        self,
+        kind: str,
+        most: int,
+        got: Sequence[Message],
+        where: dict[str, Any] | None,
+        places: tuple[float, float],
+        ends: bool = True,
     ) -> list[Entry]:
-        """The messages that a call got, which have to be those that were next, as many as there may be."""
+        """The messages that a call got, which have to be those that were next, as many as there may be.
+
+        What can't be delivered it has ended, if it `ends` that: who acks and so finishes a group leaves it.
+        """
         model = self.model
         least, highest = model.allowed(kind, most)
-        least, highest = int(min(least, places)), int(min(highest, places))
+        least, highest = int(min(least, places[0])), int(min(highest, places[1]))
 
         def line() -> list[Entry]:
             return [e for e in model.of(kind) if e.next(model.now) and e.newest.matches(where)]
 
-        met = ended = False
-        while ended := self._end_what_was_met(line()):
-            met |= ended
-        taken = [model.entries[kind, message.key] for message in got]
-        deliverable = [e for e in line() if model.deliverable(e)]
-        assert {*taken} <= {*deliverable}, "not ready"
-        assert len(taken) <= highest, f"{len(taken)} where {highest} are allowed"
-        plain, some = ([e for e in among if not e.semaphores] for among in (deliverable, taken))
-        ranks = [e.rank() for e in some]
-        assert sorted(ranks) == [e.rank() for e in plain[: len(some)]], f"{[m.key for m in got]} of {plain}"
-        assert met or ranks == sorted(ranks), f"not in order of delivery: {[m.key for m in got]}"
-        # an index of filters finds what came in, or had its turn, once the clock is there again
-        left = [e for e in plain[len(some) :] if not where or max(e.created_at, e.place) <= model.now]
-        slotted = [e for e in taken if e.semaphores]
-        assert not left or all(e.priority >= left[0].priority for e in slotted), "passed over"
-        undeliverable = met or len(deliverable) < len(line())
-        assert model.kinds[kind].slotted or len(taken) >= least or len(deliverable) == len(line()), (
-            "not ended"
-        )
-        if (
-            len(taken) < least and not undeliverable
-        ):  # who has locked semaphores leaves these to the next call
-            assert not left, f"{left} were left"
-            rest = [e for e in model.entries.values() if e not in taken]
-            wanted = {name for e in taken for name in e.semaphores}
-            for entry in deliverable:  # also past others who were told so a second ago
-                if entry.semaphores and entry not in taken and not where and not wanted & {*entry.semaphores}:
-                    assert not model.semaphores.has_to_come(entry, rest, model.now), f"{entry} was left"
+        with model.together():  # what follows a group that this call has finished comes after what it takes
+            met = False
+            while self._end_what_was_met(line()):
+                met = True
+            if not all((kind, message.key) in model.entries for message in got):
+                model.settle()  # or it has looked again
+            taken = [model.entries[kind, message.key] for message in got]
+            deliverable = [e for e in line() if model.deliverable(e)]
+            assert {*taken} <= {*deliverable}, "not ready"
+            assert len(taken) <= highest, f"{len(taken)} where {highest} are allowed"
+            plain, some = ([e for e in among if not e.semaphores] for among in (deliverable, taken))
+            ranks = [e.rank() for e in some]
+            assert sorted(ranks) == [e.rank() for e in plain[: len(some)]], (
+                f"{[m.key for m in got]} of {plain}"
+            )
+            assert met or ranks == sorted(ranks), f"not in order of delivery: {[m.key for m in got]}"
+            # an index of filters finds what came in, or had its turn, once the clock is there again
+            left = [e for e in plain[len(some) :] if not where or max(e.created_at, e.place) <= model.now]
+            slotted = [e for e in taken if e.semaphores]
+            assert not left or all(e.priority >= left[0].priority for e in slotted), "passed over"
+            undeliverable = met or len(deliverable) < len(line())
+            leaves = not ends or model.kinds[kind].slotted
+            assert leaves or len(taken) >= least or len(deliverable) == len(line()), "not ended"
+            if (
+                len(taken) < least and not undeliverable
+            ):  # who has locked semaphores leaves these to the next call
+                assert not left, f"{left} were left"
+                rest = [e for e in model.entries.values() if e not in taken]
+                wanted = {name for e in taken for name in e.semaphores}
+                for entry in deliverable:  # also past others who were told so a second ago
+                    if (
+                        entry.semaphores
+                        and entry not in taken
+                        and not where
+                        and not wanted & {*entry.semaphores}
+                    ):
+                        assert not model.semaphores.has_to_come(entry, rest, model.now), f"{entry} was left"
         for entry in line() if len(got) == most else model.of(kind):  # also those that a filter leaves
             model.semaphores.touch(entry.semaphores, model.now)
         if kind in model.buckets:

@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import copy
 from collections import defaultdict
+from contextlib import contextmanager
 from typing import TYPE_CHECKING, Any, TypeVar
 
 from tests.model.entries import (
@@ -30,11 +31,15 @@ from tests.model.memory import Memory
 from tests.model.semaphores import Semaphores
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable, Mapping, Sequence
+    from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 
     from tests.model.schedules import Schedule
 
 T = TypeVar("T")
+
+
+ANY = (float("inf"), float("inf"))
+"""Places of a kind without a limit."""
 
 
 class Model:
@@ -54,6 +59,8 @@ class Model:
         self.subscriptions: set[tuple[str, str]] = set()
         self.schedules: dict[str, Schedule] = {}
         self._call = self._serial = 0
+        self._unsettled: list[Group] = []
+        self._together = False
 
     def set_time(self, us: int) -> None:
         """The time is another; it may be an earlier one."""
@@ -308,7 +315,25 @@ class Model:
     def _done(self, member: Member | None, outcome: str, result: tuple[Any, ...] = ()) -> None:
         if member and not member.outcome:
             member.outcome, member.result = outcome, result
-            self.finish(self.groups[member.group])
+            self._unsettled.append(self.groups[member.group])
+            if not self._together:
+                self.settle()
+
+    @contextmanager
+    def together(self) -> Iterator[None]:
+        """What ends in one call: its groups look whether that was all once all of it has ended."""
+        self._together = True
+        try:
+            yield
+        finally:
+            self._together = False
+        self.settle()
+
+    def settle(self) -> None:
+        """Groups of what has ended look whether that was all."""
+        unsettled, self._unsettled = self._unsettled, []
+        for group in unsettled:
+            self.finish(group)
 
     def finish(self, group: Group) -> None:
         """Push what follows a group, if it is time to, even into a kind that is drained or has a shape."""
@@ -328,10 +353,10 @@ class Model:
             least, highest = min(least, tokens[0]), min(highest, tokens[1])
         return least, highest
 
-    def places(self, kind: str) -> float:
-        """How many more of a kind may be held."""
+    def places(self, kind: str) -> tuple[float, float]:
+        """How many more of a kind may be held, at the least and at the most."""
         limit = self.settings(kind)["max_reserved"]
-        return free_places(limit, self.of(kind), self.now) if limit else float("inf")
+        return free_places(limit, self.of(kind), self.now) if limit else ANY
 
     def deliverable(self, entry: Entry) -> bool:
         """Whether it may have another delivery; else a reserve ends it."""
@@ -532,17 +557,18 @@ class Model:
         held = [
             e for e in self.entries.values() if e.state(self.now) == "reserved" and e.reserved_by == worker
         ]
-        for entry in sorted(held, key=lambda e: (e.key, e.kind)):
-            there = self.kinds[entry.kind]
-            there.counts["expired"] += 1
-            most = entry.max_attempts or self.settings(entry.kind)["max_attempts"] or float("inf")
-            if not there.paused and entry.attempts >= most:
-                self._bury(entry)
-            elif entry.pending:
-                self._end(entry, None)
-            else:
-                entry.errors = (*entry.errors, "…")[-10:]
-                entry.let_go(self.now)
+        with self.together():
+            for entry in sorted(held, key=lambda e: (e.key, e.kind)):
+                there = self.kinds[entry.kind]
+                there.counts["expired"] += 1
+                most = entry.max_attempts or self.settings(entry.kind)["max_attempts"] or float("inf")
+                if not there.paused and entry.attempts >= most:
+                    self._bury(entry)
+                elif entry.pending:
+                    self._end(entry, None)
+                else:
+                    entry.errors = (*entry.errors, "…")[-10:]
+                    entry.let_go(self.now)
         self.semaphores.touch(self.semaphores.capacity, self.now)
         return len(held)
 
