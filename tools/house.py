@@ -89,10 +89,10 @@ def measures() -> dict[str, tuple[int, int]]:
     return {
         "routines on PostgreSQL": (len(files(postgresql, "routine")), 207),
         "routines on MariaDB and MySQL": (len(files(mysql, "routine")), 206),
-        "lines of routines' code": (_lines([*files(postgresql, "routine"), *files(mysql, "routine")]), 14474),
+        "lines of routines' code": (_lines([*files(postgresql, "routine"), *files(mysql, "routine")]), 14475),
         f"lines over {WIDTH} wide": (sum(map(_wide, LIVE.rglob("*.sql"))), 0),
         "routines without a twin": (len(names[0] ^ names[1]), 59),
-        "lines frozen": (_lines(frozen), 17220),
+        "lines frozen": (_lines(frozen), 17221),
     }
 
 

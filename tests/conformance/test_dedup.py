@@ -180,6 +180,20 @@ def test_another_time_concerns_what_is_remembered(queue: Session, clock: Clock) 
     assert queue.push("mail", "a", 2).outcome == "created"
 
 
+@pytest.mark.parametrize("way", [push_many, push_each, publish, land, stage], ids=lambda one: one.__name__)
+def test_a_memory_that_is_switched_off_ignores_nothing_whatever_the_clock_says(
+    queue: Session, clock: Clock, way: Callable[[Session], None]
+) -> None:
+    queue.define("mail", dedup_seconds=60, log_seconds=60)
+    queue.subscribe("news", "mail")
+    queue.push("mail", "a", 1)
+    ack(queue)
+    queue.define("mail", dedup_seconds=0)
+    clock.advance(-1)  # it ended in the future now
+    way(queue)
+    assert queue.get("mail", "a")
+
+
 def test_the_memory_of_a_rolled_back_end_never_was(queue: Session, connect: Connect) -> None:
     queue.define("mail", dedup_seconds=60)
     queue.push("mail", "a", 1)

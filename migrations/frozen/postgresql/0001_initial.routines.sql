@@ -3881,7 +3881,7 @@ begin
                 join queue_kind k on k.p_kind = o.p_kind,
                 lateral (select d.ended_at from queue_dedup d where d.p_kind = o.p_kind
                 and d.p_key = o.p_key offset 0) m
-            where m.ended_at > in_now - k.dedup_seconds * 1000000))
+            where m.ended_at > in_now - nullif(k.dedup_seconds, 0) * 1000000))
         returning q.entry)
     select coalesce(array_agg(d.entry), '{}') into v_late from d;
     return v_late;
@@ -5932,7 +5932,7 @@ begin
         from unnest(v_kinds) t (p_kind)
         where coalesce((
             select r.ended_at from queue_dedup r where r.p_kind = t.p_kind and r.p_key = v_key) <= v_now - (
-            select (k.dedup_seconds * 1000000)::bigint from queue_kind k where k.p_kind = t.p_kind), true)
+            select (nullif(k.dedup_seconds, 0) * 1000000)::bigint from queue_kind k where k.p_kind = t.p_kind), true)
         order by t.p_kind collate "C"
         on conflict on constraint delayed_queue_pkey do nothing
         returning q.entry)
@@ -5949,7 +5949,8 @@ begin
             where q.p_kind = any (v_kinds) and q.p_key = v_key
                 and coalesce((
                     select r.ended_at from queue_dedup r where r.p_kind = q.p_kind and r.p_key = v_key) <= v_now - (
-                    select (k.dedup_seconds * 1000000)::bigint from queue_kind k where k.p_kind = q.p_kind), true)
+                    select (nullif(k.dedup_seconds, 0) * 1000000)::bigint from queue_kind k
+                    where k.p_kind = q.p_kind), true)
             order by q.entry + 0 for update -- + 0: ADR 13
         loop
             v_row.p_kind := v_kind.p_kind;
@@ -7570,7 +7571,7 @@ begin
             order by o.id offset 0) l -- numbered before they are sorted
         where not in_keeps or coalesce(( -- not EXISTS: that may be planned as a hash of the whole memory
             select d.ended_at from queue_dedup d where d.p_kind = l.p_kind and d.p_key = l.p_key) <= in_now - (
-            select k.dedup_seconds * 1000000 from queue_kind k where k.p_kind = l.p_kind), true)
+            select nullif(k.dedup_seconds, 0) * 1000000 from queue_kind k where k.p_kind = l.p_kind), true)
         order by case when in_sorted then l.p_key end, case when in_sorted then l.p_kind end, l.entry
         on conflict on constraint delayed_queue_pkey do nothing
         returning q.entry)

@@ -20,7 +20,7 @@ begin
                 join queue_kind k on k.p_kind = o.p_kind,
                 lateral (select d.ended_at from queue_dedup d where d.p_kind = o.p_kind
                 and d.p_key = o.p_key offset 0) m
-            where m.ended_at > in_now - k.dedup_seconds * 1000000))
+            where m.ended_at > in_now - nullif(k.dedup_seconds, 0) * 1000000))
         returning q.entry)
     select coalesce(array_agg(d.entry), '{}') into v_late from d;
     return v_late;

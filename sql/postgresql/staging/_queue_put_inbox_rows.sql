@@ -23,7 +23,7 @@ begin
             order by o.id offset 0) l -- numbered before they are sorted
         where not in_keeps or coalesce(( -- not EXISTS: that may be planned as a hash of the whole memory
             select d.ended_at from queue_dedup d where d.p_kind = l.p_kind and d.p_key = l.p_key) <= in_now - (
-            select k.dedup_seconds * 1000000 from queue_kind k where k.p_kind = l.p_kind), true)
+            select nullif(k.dedup_seconds, 0) * 1000000 from queue_kind k where k.p_kind = l.p_kind), true)
         order by case when in_sorted then l.p_key end, case when in_sorted then l.p_kind end, l.entry
         on conflict on constraint delayed_queue_pkey do nothing
         returning q.entry)

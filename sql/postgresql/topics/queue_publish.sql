@@ -54,7 +54,7 @@ begin
         from unnest(v_kinds) t (p_kind)
         where coalesce((
             select r.ended_at from queue_dedup r where r.p_kind = t.p_kind and r.p_key = v_key) <= v_now - (
-            select (k.dedup_seconds * 1000000)::bigint from queue_kind k where k.p_kind = t.p_kind), true)
+            select (nullif(k.dedup_seconds, 0) * 1000000)::bigint from queue_kind k where k.p_kind = t.p_kind), true)
         order by t.p_kind collate "C"
         on conflict on constraint delayed_queue_pkey do nothing
         returning q.entry)
@@ -71,7 +71,8 @@ begin
             where q.p_kind = any (v_kinds) and q.p_key = v_key
                 and coalesce((
                     select r.ended_at from queue_dedup r where r.p_kind = q.p_kind and r.p_key = v_key) <= v_now - (
-                    select (k.dedup_seconds * 1000000)::bigint from queue_kind k where k.p_kind = q.p_kind), true)
+                    select (nullif(k.dedup_seconds, 0) * 1000000)::bigint from queue_kind k
+                    where k.p_kind = q.p_kind), true)
             order by q.entry + 0 for update -- + 0: ADR 13
         loop
             v_row.p_kind := v_kind.p_kind;
