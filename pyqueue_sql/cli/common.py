@@ -419,14 +419,17 @@ def ask(what: str) -> None:
 
     Raises:
         click.Abort: it isn't.
-        click.UsageError: nobody is there to be asked.
+        Failure: nobody is there to be asked.
     """
-    try:
+    if sys.stdin.isatty():
         click.confirm(f"{what} Go on?", abort=True, err=True)
-    except click.Abort as error:
-        if isinstance(error.__context__, EOFError):
-            raise click.UsageError("Nobody is there to be asked: say --yes.") from None
-        raise
+        return
+    answer = sys.stdin.readline()
+    if not answer:
+        raise Failure(f"{what} Nobody is there to be asked: say --yes.", USAGE)
+    click.echo(f"{what} Go on? [y/N]: {answer.strip()}", err=True)
+    if answer.strip().lower() not in ("y", "yes"):
+        raise click.Abort
 
 
 def nothing() -> NoReturn:

@@ -451,6 +451,7 @@ def test_purge_and_drop_remove_what_nobody_holds(pyqueue: Shell, queue: Queue):
             assert (asked.exit_code, asked.stdout) == (code, "")
             assert "mail" in asked.stderr
             assert ("--yes" in asked.stderr) == (code == 2)
+            assert (asked.stderr.count("\n"), "Usage" in asked.stderr) == (2 if answer else 1, False)
     assert len(queue.peek("mail", 10)) == 3
     assert pyqueue.rows("purge", "mail", "--max", "1", lines="y\n") == [{"kind": "mail", "purged": 1}]
     assert pyqueue.rows("purge", "mail", "--yes") == [{"kind": "mail", "purged": 1}]
