@@ -37,6 +37,8 @@ def get(queue: Queue, kind: str, key: str) -> None:
       pyqueue get mail welcome/ann | jq .state
     """
     found = queue.get(kind, key)
+    if found is None:
+        check_kind(queue, kind)
     emit_messages([found] if found else [])
 
 
@@ -69,6 +71,8 @@ def remove(queue: Queue, kind: str, key: str) -> None:
     """
     outcome = queue.remove(kind, key)
     emit(kind=kind, key=key, outcome=outcome)
+    if outcome == "absent":
+        check_kind(queue, kind)
     if outcome != "removed":
         nothing()
 
@@ -121,6 +125,8 @@ def history(queue: Queue, kind: str | None, key: str | None, max_messages: int, 
       pyqueue history | jq -c 'select(.outcome == "dead") | .errors'
     """
     ended = queue.history(kind, key, max_messages=max_messages)
+    if not ended and kind is not None:
+        check_kind(queue, kind)
     if ended and not as_json and sys.stdout.isatty():
         click.echo(history_table(ended))
     else:
