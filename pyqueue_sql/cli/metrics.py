@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+import signal
+import sys
+
 import click
 
 from pyqueue_sql.cli.common import REFUSED, Failure, nothing, schema_option, url_option
@@ -16,7 +19,7 @@ def metrics(url: str, schema: str | None, port: int | None, host: str) -> None:
     """Print the metrics of the queue for Prometheus, or serve them.
 
     Each look reads at most 10000 messages of a kind, and writes nothing. Where the database doesn't answer,
-    pyqueue_up is 0, and so printed the exit code is 1.
+    pyqueue_up is 0, and so printed the exit code is 1. Served, they end with SIGTERM, and the exit code is 0.
 
     It needs `pip install 'pyqueue_sql[metrics]'`.
 
@@ -40,6 +43,8 @@ def metrics(url: str, schema: str | None, port: int | None, host: str) -> None:
     except OSError as error:
         raise Failure(f"{host}:{port}: {error.strerror or error}", REFUSED) from None
     click.echo(f"http://{host}:{server.server_port}/metrics", err=True)
+    # the first process of a container has no other end by SIGTERM
+    signal.signal(signal.SIGTERM, lambda *_: sys.exit())
     try:
         thread.join()
     finally:

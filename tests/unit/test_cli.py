@@ -747,6 +747,21 @@ def test_port_0_serves_the_metrics_too(monkeypatch: pytest.MonkeyPatch):
     assert asked == [("127.0.0.1", 0)]
 
 
+def test_metrics_that_are_served_end_with_sigterm_as_the_first_process_of_a_container_too():
+    # the kernel gives that process no signal that it has no handler for, as any other that blocks or ignores it
+    ignoring = "import signal; signal.signal(signal.SIGTERM, signal.SIG_IGN)"
+    text = f"{ignoring}; from pyqueue_sql.cli import main; main()"
+    command = [sys.executable, "-c", text, "metrics", "--url", "postgresql://127.0.0.1:1/app", "--port", "0"]
+    with subprocess.Popen(command, stderr=subprocess.PIPE, text=True) as running:
+        assert running.stderr is not None
+        assert running.stderr.readline().startswith("http://127.0.0.1:")
+        running.send_signal(signal.SIGTERM)
+        try:
+            assert (running.wait(20), running.stderr.read()) == (0, "")
+        finally:
+            running.kill()
+
+
 def test_a_database_without_the_queue_says_how_to_get_it(pyqueue: Shell):
     result = pyqueue("reserve", "mail", "--schema", "nowhere")
     assert result.exit_code == 3
