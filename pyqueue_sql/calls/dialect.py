@@ -326,6 +326,8 @@ class Failure(NamedTuple):
     """The queue's error that it stands for."""
     missing: bool = False
     """Whether there is no such routine, table or schema."""
+    denied: bool = False
+    """Whether this login lacks a right."""
     lost: bool = False
     """Whether the connection is gone."""
     victim: bool = False
@@ -344,6 +346,7 @@ class Failure(NamedTuple):
 
 _MISSING_SQLSTATES = {"42883", "42P01", "3F000"}
 _MISSING = {1049, 1146, 1305}
+_DENIED = {1142, 1143, 1370}
 _ENDED = {1053, 1077, 1078, 1079, 1927, 3169, 4031}
 """The server goes down, or somebody ended the connection."""
 # 1153 is a packet that was too large, after which the server ends it; 0 is PyMySQL's for one that is closed
@@ -412,6 +415,7 @@ def _postgresql_failure(error: BaseException) -> Failure:
         message,
         from_sqlstate(sqlstate, message),
         missing=sqlstate in _MISSING_SQLSTATES,
+        denied=sqlstate == "42501",
         lost=lost,
         passes=lost or sqlstate in _PASSING_SQLSTATES or (sqlstate or "")[:2] in _PASSING_CLASSES,
         killed=sqlstate in _KILLED_SQLSTATES,
@@ -426,6 +430,7 @@ def _mysql_failure(error: BaseException) -> Failure:
         message,
         from_errno(number, message),
         missing=number in _MISSING,
+        denied=number in _DENIED,
         lost=number in _LOST,
         victim=number in _VICTIM,
         passes=number in _LOST | _VICTIM | _CLOSED | _KILLED,

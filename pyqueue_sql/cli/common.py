@@ -32,6 +32,7 @@ from pyqueue_sql import (
 )
 from pyqueue_sql.calls import dialect
 from pyqueue_sql.calls.connect import ConnectionFailed, connect
+from pyqueue_sql.cli import rights
 from pyqueue_sql.models import (
     Event,
     Group,
@@ -155,6 +156,9 @@ def failure(error: Exception) -> Failure | None:
         return Failure(
             f"{said.message} (is the queue installed here, and as new as this? see pyqueue upgrade)", REFUSED
         )
+    if said.denied and (may := rights.roles(said.message)):
+        which = " or ".join(may)
+        return Failure(f"{said.message} ({which} may: grant {may[0]} to this login)", REFUSED)
     hint = ": the URL names none; name one" if said.nowhere else ""
     return Failure(f"{said.message}{hint}", NO_CONNECTION if said.lost else REFUSED)
 

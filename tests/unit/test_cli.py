@@ -23,7 +23,7 @@ from click.testing import CliRunner, Result
 
 from pyqueue_sql import Ended, Queue, cli, to_datetime
 from pyqueue_sql.calls.connect import connect, connect_mysql
-from pyqueue_sql.cli import common, kinds, messages, workers
+from pyqueue_sql.cli import common, kinds, messages, rights, workers
 from pyqueue_sql.cli.common import Failure
 from pyqueue_sql.demo.cli import demo
 from pyqueue_sql.schema.frozen import MIGRATIONS
@@ -748,7 +748,7 @@ def test_port_0_serves_the_metrics_too(monkeypatch: pytest.MonkeyPatch):
 
 
 def test_metrics_that_are_served_end_with_sigterm_as_the_first_process_of_a_container_too():
-    # the kernel gives that process no signal that it has no handler for, as any other that blocks or ignores it
+    # the kernel gives that process no signal that it has no handler for, as here where it is ignored
     ignoring = "import signal; signal.signal(signal.SIGTERM, signal.SIG_IGN)"
     text = f"{ignoring}; from pyqueue_sql.cli import main; main()"
     command = [sys.executable, "-c", text, "metrics", "--url", "postgresql://127.0.0.1:1/app", "--port", "0"]
@@ -760,6 +760,38 @@ def test_metrics_that_are_served_end_with_sigterm_as_the_first_process_of_a_cont
             assert (running.wait(20), running.stderr.read()) == (0, "")
         finally:
             running.kill()
+
+
+@each(
+    "message, roles",
+    [
+        ("permission denied for function queue_reserve", ["queue_consumer"]),
+        ("permission denied for view queue_stats", ["queue_observer", "queue_operator"]),
+        ("execute command denied to user 'queue_x'@'%' for routine 'app.queue_push'", ["queue_producer"]),
+        (
+            "SELECT command denied to user 'x'@'h' for table `app`.`queue_stats`",
+            ["queue_observer", "queue_operator"],
+        ),
+        ("permission denied for table queue_history", ["queue_operator"]),
+        ("permission denied for table queue_version", []),
+        ("permission denied for table customer", []),
+    ],
+)
+def test_the_roles_that_have_a_right_are_those_of_the_grants(message: str, roles: list[str]):
+    assert rights.roles(message) == roles
+
+
+def test_a_login_without_a_right_is_told_which_role_has_it(pyqueue: Shell, conn: psycopg.Connection[Any]):
+    conn.execute("create role cli_nobody login password 'x'")
+    try:
+        where = urlsplit(pyqueue.url)
+        url = where._replace(netloc=f"cli_nobody:x@{where.hostname}:{where.port}").geturl()
+        result = Shell(url)("reserve", "mail")
+        said = "permission denied for function queue_reserve"
+        how = "queue_consumer may: grant queue_consumer to this login"
+        assert (result.exit_code, result.stderr) == (3, f"Error: {said} ({how})\n")
+    finally:
+        conn.execute("drop role cli_nobody")
 
 
 def test_a_database_without_the_queue_says_how_to_get_it(pyqueue: Shell):
