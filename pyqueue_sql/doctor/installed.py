@@ -19,6 +19,7 @@ FUNCTIONS = Check(
     " the next reserve or tick",
 )
 UPGRADE = "pyqueue upgrade"
+NEWER = "install the version of pyqueue_sql that it comes from, or a newer one"
 OF_AN_EXTENSION = "alter extension pyqueue_sql update"
 
 
@@ -29,6 +30,8 @@ def installation(url: str, schema: str | None) -> Iterable[Finding]:
         yield INSTALLATION.error(
             "no queue is installed here by pyqueue upgrade", f"{UPGRADE}, or say --schema"
         )
+    elif not migrate.knows(there):
+        yield INSTALLATION.warning(f"revision {there}; this version of pyqueue has {newest}", NEWER)
     elif there != newest:
         how = OF_AN_EXTENSION if migrate.extension(url, schema=schema) else UPGRADE
         yield INSTALLATION.warning(f"revision {there}; this version of pyqueue has {newest}", how)
@@ -41,7 +44,9 @@ def routines(url: str, schema: str | None) -> Iterable[Finding]:
     try:
         found = migrate.differing(url, schema=schema)
     except MigrationError as error:
-        yield ROUTINES.unknown(str(error), "run the doctor as the owner of the queue")
+        there = migrate.current(url, schema=schema)
+        known = there is None or migrate.knows(there)
+        yield ROUTINES.unknown(str(error), "run the doctor as the owner of the queue" if known else NEWER)
         return
     if found:
         if migrate.extension(url, schema=schema):

@@ -155,6 +155,11 @@ def newest() -> str:
     return head
 
 
+def knows(revision: str) -> bool:
+    """Return whether this version of the package has a revision; one that is newer it hasn't."""
+    return revision in {one.revision for one in ScriptDirectory(str(frozen.MIGRATIONS)).walk_revisions()}
+
+
 def differing(url: str, *, schema: str | None = None) -> list[str]:
     """Return what is missing or differs from the revision that is installed; change nothing.
 

@@ -128,6 +128,18 @@ def test_no_queue_here(harness: Harness, queue: Session) -> None:
     assert not [one for one in found if one.check == "upkeep"]
 
 
+def test_a_queue_that_is_newer_than_the_package_wants_a_newer_package(
+    harness: Harness, queue: Session
+) -> None:
+    queue.execute("update queue_version set version_num = '9999_newer'")
+    try:
+        for check in ("installation", "routines"):
+            found = finding(harness, check)
+            assert found.remedy == "install the version of pyqueue_sql that it comes from, or a newer one"
+    finally:
+        queue.execute(f"update queue_version set version_num = '{migrate.newest()}'")
+
+
 def test_clocks_that_differ(harness: Harness, clock: Clock) -> None:
     here = time.time_ns() // 1000
     for hours, way in ((3, "3 h ahead of"), (-3, "3 h behind")):
