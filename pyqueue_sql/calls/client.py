@@ -91,9 +91,9 @@ class Queue(Generic[C]):
     come in time (1205). A call that is a transaction of its own is then made again, up to five times. In a
     transaction of the caller's both errors come through, and the caller makes the transaction again. So it is
     over a connection whose driver doesn't tell whether a transaction is open (mysqlclient below SQLAlchemy).
-    Where KILL QUERY or MariaDB's max_statement_time ends a call that is a transaction of its own (1317,
-    1969), it is rolled back, since the server may leave that out. Connections there have to be in utf8mb4,
-    which most drivers have by default (mysqlclient wants charset=utf8mb4).
+    The server may break a call off, by KILL QUERY (1317) or for want of room (1038), and leave it open. Where
+    it is a transaction of its own, it is rolled back. Connections there have to be in utf8mb4, which most
+    drivers have by default (mysqlclient wants charset=utf8mb4).
 
     A session joins by its `connection()`. What is pending in it is not flushed by a call, since no routine
     reads the application's tables: it is at the session's next flush or commit, in the same transaction. A

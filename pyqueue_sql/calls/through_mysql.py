@@ -11,8 +11,9 @@ The server hangs up on a call that is larger than `max_allowed_packet`. Made aga
 worker would come to no end. So it isn't sent over the drivers that a worker has.
 
 MySQL leaves the transaction of a call open that KILL QUERY ends (1317), and now and then MariaDB does, also
-where max_statement_time ends it (1969). Where it is the call's own it is rolled back, and the error comes
-through.
+where max_statement_time ends it (1969). So do both where the server has no room for a sort or a temporary
+table (1038, 1114). Where the transaction is the call's own it is rolled back, whatever the server said, and
+the error comes through.
 """
 
 from __future__ import annotations
@@ -224,7 +225,10 @@ def _is_victim(error: Exception) -> bool:
 
 
 def _may_be_open(error: Exception) -> bool:
-    """Whether the call's transaction may be: MySQL runs no handler of one that is killed, MariaDB none of a
-    victim whose UPDATE waited for an index entry."""
+    """Whether the call's transaction may be.
+
+    MySQL runs no handler of one that is killed, MariaDB none of a victim whose UPDATE waited for an index
+    entry, and neither one where it has no room for a sort. A refusal of the queue comes from a handler.
+    """
     failure = dialect.failure(error)
-    return failure is not None and (failure.killed or failure.victim)
+    return failure is not None and failure.refusal is None and not failure.lost

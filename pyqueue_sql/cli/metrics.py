@@ -4,10 +4,14 @@ from __future__ import annotations
 
 import signal
 import sys
+from typing import TYPE_CHECKING, NoReturn
 
 import click
 
 from pyqueue_sql.cli.common import REFUSED, Failure, nothing, schema_option, url_option
+
+if TYPE_CHECKING:
+    from types import FrameType
 
 
 @click.command()
@@ -44,11 +48,15 @@ def metrics(url: str, schema: str | None, port: int | None, host: str) -> None:
         raise Failure(f"{host}:{port}: {error.strerror or error}", REFUSED) from None
     click.echo(f"http://{host}:{server.server_port}/metrics", err=True)
     # the first process of a container has no other end by SIGTERM
-    signal.signal(signal.SIGTERM, lambda *_: sys.exit())
+    signal.signal(signal.SIGTERM, _end)
     try:
         thread.join()
     finally:
         server.shutdown()
+
+
+def _end(_signal: int, _frame: FrameType | None) -> NoReturn:
+    sys.exit()
 
 
 COMMANDS = (metrics,)

@@ -425,8 +425,10 @@ def test_what_a_victim_has_done_is_rolled_back_before_it_is_tried_again(innodb_u
 
 
 @pytest.mark.servers("mariadb", "mysql")
-@pytest.mark.parametrize("number", [1317, 1969], ids=["KILL QUERY", "max_statement_time"])
-def test_a_call_that_the_server_has_killed_leaves_no_transaction_open(innodb_url: str, number: int):
+@pytest.mark.parametrize(
+    "number", [1317, 1969, 1038, 1114], ids=["KILL QUERY", "max_statement_time", "sort", "table"]
+)
+def test_a_call_that_the_server_has_broken_off_leaves_no_transaction_open(innodb_url: str, number: int):
     made = (
         "create table done (n int) engine = innodb",
         "create procedure queue_prune(in in_max_rows bigint) begin start transaction;"

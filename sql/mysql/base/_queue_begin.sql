@@ -5,7 +5,8 @@ autocommit each statement of a procedure would be a transaction for itself.
 out_own: whether the transaction is the call''s own. Then it is READ COMMITTED, in which nobody blocks who puts messages
 in. The savepoint pyqueue_own marks it.
 Errors: PQ004 where that savepoint is there already: MySQL ends a call by KILL QUERY without its handlers, so that its
-transaction stays open, and all that the session did since is part of it. All of that is undone first.
+transaction stays open, and all that the session did since is part of it. All of that is undone first. Neither server
+runs them where it has no room for a sort or a temporary table (1038, 1114).
 Locks: the metadata of queue_gate until the transaction ends: while an upgrade replaces routines, calls wait here.
 differs: PostgreSQL has no need of it. An upgrade leaves this routine alone while its text is the same.'
 begin
@@ -29,7 +30,7 @@ begin
         if not v_none then
             set out_own = true;
             call _queue_fail('PQ004', 'transaction', 'open',
-                'is of a call that was killed (1317), and undone with all that was done since: begin again');
+                'is of a call that was killed (1317) or had no room (1038), and undone with all since: begin again');
         end if;
     end if;
     select coalesce(max(g.id), out_own) into @pyqueue_own from queue_gate g; -- which is empty

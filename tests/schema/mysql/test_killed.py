@@ -1,4 +1,8 @@
-"""What KILL QUERY leaves of a call that waits: MariaDB runs its handlers, MySQL none of them."""
+"""What the server leaves of a call that it breaks off.
+
+Of one that KILL QUERY ends while it waits MariaDB runs the handlers, MySQL none of them. Of one for which
+there is no room neither runs any.
+"""
 
 from __future__ import annotations
 
@@ -12,6 +16,7 @@ from typing import TYPE_CHECKING, Any
 import pymysql
 import pytest
 
+from pyqueue_sql import Queue
 from pyqueue_sql.calls.dialect import mysql_is_in_transaction
 from tests.schema.mysql.catalogs import run
 from tests.schema.mysql.waiting import until
@@ -26,6 +31,7 @@ pytestmark = [pytest.mark.servers("mariadb", "mysql"), pytest.mark.usefixtures("
 KILLED, REFUSED = 1317, 31004
 TAKEN = "call queue_push('mail', 'taken', '1', null)"
 SECOND = "select q.entry from delayed_queue q where q.p_kind = 'mail' and q.p_key = '2' for update"
+MANY = json.dumps([{"key": f"{n:05}", "payload": n} for n in range(400)])
 WAIT = "call queue_wait('\"mail\"', 0)"
 # what somebody else has, and the call that waits for it
 WAITING = {
@@ -157,6 +163,48 @@ def test_turning_autocommit_off_hides_no_killed_call(
         assert run(session, TAKEN)[0][3] == "created"
         run(session, "commit")
     assert len(call(connection, "queue_pop", "mail", 9, None)) == 1
+
+
+# on MySQL no call of ours gets there with the least that may be set
+NO_ROOM = {"a sort": ("sort_buffer_size", 1038), "a temporary table": ("tmp_disk_table_size", 1114)}
+
+
+@pytest.mark.servers("mariadb")
+@pytest.mark.parametrize("what", NO_ROOM)
+def test_a_call_without_room_is_undone_by_the_next_one_which_is_refused_once(
+    connection: Connection[Any], url: str, what: str
+) -> None:
+    setting, number = NO_ROOM[what]
+    before = everything(connection)
+    with open_connection(url) as session:
+        run(session, f"set {setting} = 1024")
+        with pytest.raises(pymysql.Error) as caught:
+            call(session, "queue_push_many", "mail", MANY, None)
+        assert caught.value.args[0] == number
+        run(session, f"set {setting} = default")
+        run(session, "insert into own (note) values ('since')")
+        assert refusal(session, TAKEN) == (REFUSED, True)
+        assert (everything(connection), run(connection, "select o.note from own o")) == (before, [])
+        assert len(call(session, "queue_push_many", "mail", MANY, None)) == 400
+    assert len(call(connection, "queue_pop", "mail", 1000, None)) == 400
+
+
+@pytest.mark.servers("mariadb")
+@pytest.mark.parametrize("what", NO_ROOM)
+def test_the_python_client_goes_on_after_a_call_without_room(
+    connection: Connection[Any], url: str, what: str
+) -> None:
+    setting, number = NO_ROOM[what]
+    with open_connection(url) as session:
+        queue = Queue(session)
+        run(session, f"set {setting} = 1024")
+        with pytest.raises(pymysql.Error) as caught:
+            queue.push_many("mail", json.loads(MANY))
+        assert caught.value.args[0] == number
+        run(session, "insert into own (note) values ('since')")
+        assert queue.push("mail", "next", 1).outcome == "created"
+    assert run(connection, "select o.note from own o") == [("since",)]
+    assert [row[1] for row in call(connection, "queue_pop", "mail", 9, None)] == ["next"]
 
 
 @pytest.mark.long
