@@ -564,10 +564,10 @@ begin
     end if;
     select coalesce(max(g.id), out_own) into @pyqueue_own from queue_gate g; -- which is empty
     -- what a session keeps between calls it can write itself: a hint, and none where it can't be read
-    if @pyqueue_cursors is not null and json_valid(convert(@pyqueue_cursors using utf8mb4)) is not true then
+    if json_valid(convert(@pyqueue_cursors using utf8mb4)) is not true or charset(@pyqueue_cursors) = 'binary' then
         set @pyqueue_cursors = '{}';
     end if;
-    if @pyqueue_slots is not null and json_valid(convert(@pyqueue_slots using utf8mb4)) is not true then
+    if json_valid(convert(@pyqueue_slots using utf8mb4)) is not true or charset(@pyqueue_slots) = 'binary' then
         set @pyqueue_slots = '{}';
     end if;
     set @pyqueue_members = null, @pyqueue_permit_names = null, @pyqueue_permit_entries = null,
@@ -2643,7 +2643,7 @@ begin
         -- many that come new needn't all look from the marks at once
         set v_cursor = json_set(v_cursor, '$.marks_at', in_start + 1000000);
     end if;
-    set @pyqueue_cursors = json_set(coalesce(@pyqueue_cursors, '{}'), in_path, json_extract(v_cursor, '$'));
+    set @pyqueue_cursors = json_set(@pyqueue_cursors, in_path, json_extract(v_cursor, '$'));
 end;
 --;
 -- calls: _queue_entry, _queue_forget_cursors, _queue_ticks
@@ -5434,7 +5434,7 @@ begin
         if out_max = 0 then
             call _queue_admitted(in_kind, in_rate, 0, out_tokens, null, null, null, in_now);
         end if;
-        set @pyqueue_slots = json_set(coalesce(@pyqueue_slots, '{}'), v_path, v_first + 0);
+        set @pyqueue_slots = json_set(@pyqueue_slots, v_path, v_first + 0);
     end if;
 end;
 --;

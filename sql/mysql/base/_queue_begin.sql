@@ -35,10 +35,10 @@ begin
     end if;
     select coalesce(max(g.id), out_own) into @pyqueue_own from queue_gate g; -- which is empty
     -- what a session keeps between calls it can write itself: a hint, and none where it can't be read
-    if @pyqueue_cursors is not null and json_valid(convert(@pyqueue_cursors using utf8mb4)) is not true then
+    if json_valid(convert(@pyqueue_cursors using utf8mb4)) is not true or charset(@pyqueue_cursors) = 'binary' then
         set @pyqueue_cursors = '{}';
     end if;
-    if @pyqueue_slots is not null and json_valid(convert(@pyqueue_slots using utf8mb4)) is not true then
+    if json_valid(convert(@pyqueue_slots using utf8mb4)) is not true or charset(@pyqueue_slots) = 'binary' then
         set @pyqueue_slots = '{}';
     end if;
     set @pyqueue_members = null, @pyqueue_permit_names = null, @pyqueue_permit_entries = null,

@@ -20,5 +20,5 @@ begin
         -- many that come new needn't all look from the marks at once
         set v_cursor = json_set(v_cursor, '$.marks_at', in_start + 1000000);
     end if;
-    set @pyqueue_cursors = json_set(coalesce(@pyqueue_cursors, '{}'), in_path, json_extract(v_cursor, '$'));
+    set @pyqueue_cursors = json_set(@pyqueue_cursors, in_path, json_extract(v_cursor, '$'));
 end;

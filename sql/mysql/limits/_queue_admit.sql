@@ -24,6 +24,6 @@ begin
         if out_max = 0 then
             call _queue_admitted(in_kind, in_rate, 0, out_tokens, null, null, null, in_now);
         end if;
-        set @pyqueue_slots = json_set(coalesce(@pyqueue_slots, '{}'), v_path, v_first + 0);
+        set @pyqueue_slots = json_set(@pyqueue_slots, v_path, v_first + 0);
     end if;
 end;

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import itertools
 import json
 import re
@@ -51,8 +52,8 @@ SESSIONS = {
 }
 
 
-HINTS = ("cursors", "places", "prune", "terms", "ahead_at", "ahead_of", "own", "wait")
-HOSTILE = ("'garbage'", "'[1]'", "5", "'{}'", "null", "-1")
+HINTS = ("cursors", "slots", "seed", "prune", "reap", "terms", "ahead_at", "ahead_of", "own", "wait")
+HOSTILE = ("'garbage'", "'[1]'", "5", "'{}'", "null", "-1", "1.5", "_binary 0xff", "_binary '{}'")
 
 
 OPTIONS = {
@@ -252,20 +253,24 @@ def test_the_callers_last_insert_id_stays(connection: Connection[Any], url: str)
                 run(session, "rollback")
 
 
-def test_what_a_session_writes_into_a_hint_fails_no_call(connection: Connection[Any]) -> None:
+@pytest.mark.parametrize("new", [False, True], ids=["one session", "new sessions"])
+def test_what_a_session_writes_into_a_hint_fails_no_call(
+    connection: Connection[Any], url: str, new: bool
+) -> None:
     wrong: list[object] = []
     for number, (hint, value) in enumerate(itertools.product(HINTS, HOSTILE)):
         key = f"k{number:03}"
-        try:
-            for routine, *arguments in (
-                ("queue_push", "mail", key, "1", None),
-                ("queue_reserve", "mail", "w", 1, None),
-            ):
-                run(connection, f"set @pyqueue_{hint} = {value}")
-                answer = call(connection, routine, *arguments)
-            found = [(row[1], *call(connection, "queue_ack", row[RECEIPT], None)[0][1:]) for row in answer]
-        except pymysql.Error as error:
-            found = error.args
+        with open_connection(url) if new else contextlib.nullcontext(connection) as session:
+            try:
+                for routine, *arguments in (
+                    ("queue_push", "mail", key, "1", None),
+                    ("queue_reserve", "mail", "w", 1, None),
+                ):
+                    run(session, f"set @pyqueue_{hint} = {value}")
+                    answer = call(session, routine, *arguments)
+                found = [(row[1], *call(session, "queue_ack", row[RECEIPT], None)[0][1:]) for row in answer]
+            except pymysql.Error as error:
+                found = error.args
         if found != [(key, "acked")]:
             wrong.append((hint, value, found))
     assert wrong == []
@@ -278,8 +283,7 @@ def test_a_session_that_writes_tokens_for_itself_gets_none(connection: Connectio
     [(began,)] = run(connection, "select sysdate(6)")
     got = 0
     for _ in range(10):
-        for hint in ("limits", "places"):
-            run(connection, f"set @pyqueue_{hint} = '{json.dumps({name: [0, 1000, 10**17, 0]})}'")
+        run(connection, f"set @pyqueue_slots = '{json.dumps({name: [0, 1000, 10**17, 0]})}'")
         got += len(call(connection, "queue_reserve", "mail", "w", 10, None))
     [(ended,)] = run(connection, "select sysdate(6)")
     assert got <= 2 * (1 + (ended - began).total_seconds()) + 1
