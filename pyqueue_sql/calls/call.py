@@ -368,7 +368,7 @@ def _scalar(rows: Sequence[Row]) -> Any:
 
 
 def _receipts(receipts: Iterable[str]) -> str:
-    given = to_list("receipts", receipts, str, "the text of a receipt", InvalidReceipt)
+    given = to_list("receipts", receipts, str, "the text of a receipt", error_of_one=InvalidReceipt)
     return to_json(given, InvalidReceipt, "receipts")
 
 

@@ -18,7 +18,7 @@ from pyqueue_sql.calls.options import (
     ScheduleOptions,
     to_list,
 )
-from pyqueue_sql.errors import InvalidParameter
+from pyqueue_sql.errors import InvalidOption, InvalidParameter
 from pyqueue_sql.models import (
     Ended,
     Event,
@@ -604,7 +604,7 @@ class Queue(Generic[C]):
         """
         options = {
             "from": start,
-            "events": None if events is None else to_list("events", events, str, "text"),
+            "events": None if events is None else to_list("events", events, str, "text", InvalidOption),
         }
         return self._run(call.read(name, reader, max_messages, options))
 

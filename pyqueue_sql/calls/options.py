@@ -236,7 +236,12 @@ def has_nul(json_text: str) -> bool:
 
 
 def to_list(
-    name: str, given: Any, type_: type[T], wanted: str, error: type[QueueError] = InvalidParameter
+    name: str,
+    given: Any,
+    type_: type[T],
+    wanted: str,
+    error: type[QueueError] = InvalidParameter,
+    error_of_one: type[QueueError] | None = None,
 ) -> list[T]:
     """Return what was given as a list.
 
@@ -245,17 +250,18 @@ def to_list(
         given: by the user.
         type_: of each element.
         wanted: the same for people.
-        error: what to raise where an element isn't so.
+        error: what to raise.
+        error_of_one: what to raise where an element isn't so; None: the same.
 
     Raises:
         InvalidParameter: it is none (or another error, as named).
     """
     if isinstance(given, str | bytes | Mapping) or not isinstance(given, Iterable):
-        raise InvalidParameter(f"{name} {shown(cast('object', given))}: a list is wanted")
+        raise error(f"{name} {shown(cast('object', given))}: a list is wanted")
     found: list[Any] = list(cast("Iterable[Any]", given))
     for place, one in enumerate(found):
         if not isinstance(one, type_):
-            raise error(f"{name}[{place}] {shown(one)}: {wanted} is wanted")
+            raise (error_of_one or error)(f"{name}[{place}] {shown(one)}: {wanted} is wanted")
     return found
 
 

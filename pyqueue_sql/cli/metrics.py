@@ -42,13 +42,13 @@ def metrics(url: str, schema: str | None, port: int | None, host: str) -> None:
         if "\npyqueue_up 1.0" not in found:
             nothing()
         return
+    # the first process of a container has no other end by SIGTERM
+    signal.signal(signal.SIGTERM, _end)
     try:
         server, thread = asgi.serve(url, schema, host, port)
     except OSError as error:
         raise Failure(f"{host}:{port}: {error.strerror or error}", REFUSED) from None
     click.echo(f"http://{host}:{server.server_port}/metrics", err=True)
-    # the first process of a container has no other end by SIGTERM
-    signal.signal(signal.SIGTERM, _end)
     try:
         thread.join()
     finally:

@@ -30,7 +30,7 @@ def installation(url: str, schema: str | None) -> Iterable[Finding]:
         yield INSTALLATION.error(
             "no queue is installed here by pyqueue upgrade", f"{UPGRADE}, or say --schema"
         )
-    elif not migrate.knows(there):
+    elif migrate.is_newer(there):
         yield INSTALLATION.warning(f"revision {there}; this version of pyqueue has {newest}", NEWER)
     elif there != newest:
         how = OF_AN_EXTENSION if migrate.extension(url, schema=schema) else UPGRADE
@@ -45,8 +45,8 @@ def routines(url: str, schema: str | None) -> Iterable[Finding]:
         found = migrate.differing(url, schema=schema)
     except MigrationError as error:
         there = migrate.current(url, schema=schema)
-        known = there is None or migrate.knows(there)
-        yield ROUTINES.unknown(str(error), "run the doctor as the owner of the queue" if known else NEWER)
+        newer = there is not None and migrate.is_newer(there)
+        yield ROUTINES.unknown(str(error), NEWER if newer else "run the doctor as the owner of the queue")
         return
     if found:
         if migrate.extension(url, schema=schema):

@@ -155,9 +155,9 @@ def newest() -> str:
     return head
 
 
-def knows(revision: str) -> bool:
-    """Return whether this version of the package has a revision; one that is newer it hasn't."""
-    return revision in {one.revision for one in ScriptDirectory(str(frozen.MIGRATIONS)).walk_revisions()}
+def is_newer(revision: str) -> bool:
+    """Return whether a revision, whose number it begins with, is newer than this version of the package."""
+    return revision > newest()
 
 
 def differing(url: str, *, schema: str | None = None) -> list[str]:

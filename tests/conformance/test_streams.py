@@ -583,7 +583,10 @@ def test_K6_pausing_and_draining_do_not_touch_the_readers(queue: Session) -> Non
     assert short(on(queue, "k", "s", events=["acked"])) == ["acked a"]
 
 
-@each("options", [{"events": ["nonsense"]}, {"events": []}, {"events": [1]}, {"start": "never"}])
+@each(
+    "options",
+    [{"events": ["nonsense"]}, {"events": []}, {"events": [1]}, {"events": "acked"}, {"start": "never"}],
+)
 def test_bad_options_of_a_read(queue: Session, options: dict[str, Any]) -> None:
     with pytest.raises(InvalidOption):
         queue.read("k", "r", 1, **options)

@@ -191,7 +191,7 @@ def test_none_and_unset_as_a_new_payload_differ(queue: Queue):
         (InvalidParameter, lambda q: q.history(max_messages=-1)),
         (InvalidParameter, lambda q: q.extend(NO_SUCH, float("nan"))),
         (InvalidParameter, lambda q: q.semaphore("s", 1.5)),
-        (InvalidParameter, lambda q: q.read("a", "r", events="pushed")),
+        (InvalidOption, lambda q: q.read("a", "r", events="pushed")),
         (InvalidParameter, lambda q: Queue(q.connection, schema="")),
         (InvalidParameter, lambda q: q.wait(["\ud800"], 0)),
         (InvalidReceipt, lambda q: q.ack_many(["\ud800"])),
