@@ -277,6 +277,7 @@ def test_an_error_of_the_queue_inside_a_savepoint_leaves_the_transaction_usable(
         assert changed(before, world.look(harness)) == GONE | {"message mail new": READY}
 
 
+@pytest.mark.long
 @each_case
 def test_under_an_old_snapshot_it_is_right_or_a_serialization_failure(
     harness: Harness, queue: Session, clock: Clock, patient: list[Session], name: str, server_name: str

@@ -11,7 +11,6 @@ import pytest
 
 from pyqueue_sql import Refused
 from tests.conformance.steps import die, drain, keys, outcomes, receipts, state, take
-from tests.sample import QUICK
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
@@ -202,7 +201,7 @@ def test_of_two_acks_of_one_delivery_one_counts(queue: Session, connect: Connect
 
 @pytest.mark.parametrize(
     "late",
-    ["just now", pytest.param("long ago", marks=QUICK)],
+    ["just now", pytest.param("long ago", marks=pytest.mark.long)],
 )
 def test_what_is_committed_late_is_found_while_others_keep_coming(
     queue: Session, connect: Connect, late: str

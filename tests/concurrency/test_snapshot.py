@@ -20,7 +20,6 @@ PATIENCE = 10
 
 
 @pytest.mark.long
-@pytest.mark.core("postgresql")
 @pytest.mark.slow
 def test_behind_what_died_everything_is_found_while_other_work_keeps_coming(
     queue: Session, connect: Connect, harness: Harness

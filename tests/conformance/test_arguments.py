@@ -139,7 +139,7 @@ def unnamed(answer: Rows | tuple[str, str], name: str, value: str, parameter: Pa
 
 
 @pytest.mark.long
-@pytest.mark.core("postgresql", "mariadb")
+@pytest.mark.core("postgresql")
 def test_what_nobody_should_give_is_refused_or_means_nothing(
     harness: Harness, queue: Session, clock: Clock, server_name: str
 ) -> None:

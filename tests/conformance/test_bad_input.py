@@ -271,7 +271,7 @@ def watched(queue: Session, clock: Clock) -> Callable[[], object]:
 
 
 @pytest.mark.long
-@pytest.mark.core("postgresql", "mariadb")
+@pytest.mark.core("postgresql")
 @each("name", sorted({parameter.name for parameter in ALL}))
 def test_a_hostile_value_is_refused_by_name_or_kept_exactly(
     queue: Session,

@@ -176,7 +176,7 @@ WAYS = {
 
 
 @pytest.mark.long
-@pytest.mark.core("postgresql", "mariadb")
+@pytest.mark.core("postgresql")
 @each("name", WAYS)
 def test_an_end_does_all_that_an_end_has_to_do(queue: Session, clock: Clock, name: str) -> None:
     for number, features in enumerate(FEATURES):

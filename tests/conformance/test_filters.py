@@ -591,6 +591,8 @@ def test_M4_many_more_than_one_look_sees(queue: Session, clock: Clock, indexed: 
     assert len(queue.reserve("job", None, 9999, where={"all": 1})) == 2201 + 1
 
 
+@pytest.mark.long
+@pytest.mark.core("postgresql", "mariadb")
 @INDEXED
 def test_M4_consumers_with_filters_get_each_message_once(
     queue: Session, connect: Connect, indexed: bool

@@ -232,6 +232,8 @@ ANSWERS = {
 }
 
 
+@pytest.mark.long
+@pytest.mark.core("postgresql", "mariadb")
 @ways
 @each("end", AFTER)
 def test_what_comes_after_the_delivery_that_a_push_falls_on(

@@ -326,7 +326,6 @@ def test_an_empty_batch_is_no_error(queue: Session) -> None:
 
 
 @pytest.mark.long
-@pytest.mark.core("postgresql")
 def test_a_binary_payload_of_100_MB_comes_back_byte_for_byte(queue: Session) -> None:
     queue.define("mail", history_seconds=60)
     payload = bytes(range(256)) * 409_600

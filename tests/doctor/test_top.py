@@ -67,7 +67,7 @@ def cells(shown: DataTable[Any]) -> list[list[str]]:
 
 
 @pytest.mark.long
-@pytest.mark.core("postgresql", "mariadb")
+@pytest.mark.core("postgresql")
 def test_it_shows_what_there_is_and_changes_it_after_a_question(harness: Harness, queue: Session) -> None:
     queue.define("bills", history_seconds=3600)
     queue.push("bills", "late", {"to": "ann"}, delay_seconds=3600)

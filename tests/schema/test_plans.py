@@ -202,7 +202,9 @@ def originals(databases_postgresql: Databases) -> Iterator[Callable[[int], str]]
     scope="module",
     params=[
         pytest.param(
-            (size, known), id=f"{size}-{known}-known", marks=[pytest.mark.long] * (size >= LONG_FROM)
+            (size, known),
+            id=f"{size}-{known}-known",
+            marks=[pytest.mark.long] * (size >= LONG_FROM or known == "empty"),
         )
         for size, known in [
             *itertools.product(SIZES, ("nothing", "all")),

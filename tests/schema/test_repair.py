@@ -78,7 +78,10 @@ def test_what_is_missing_or_differs_is_made_again_and_named(database_url: str, w
     assert migrate.upgrade(database_url) == []
 
 
-@pytest.mark.parametrize("schema", ["queue", "q"])  # which is an alias in our texts, too
+@pytest.mark.parametrize(
+    "schema",
+    [pytest.param("queue", marks=pytest.mark.long), "q"],  # which is an alias in our texts, too
+)
 def test_what_differs_is_named_and_stays_so(empty_url: str, schema: str):
     migrate.upgrade(empty_url, schema=schema)
     assert migrate.differing(empty_url, schema=schema) == []
@@ -103,7 +106,7 @@ def test_what_differs_is_named_and_stays_so(empty_url: str, schema: str):
     assert migrate.differing(empty_url, schema=schema) == [reload_postgresql.REST]
 
 
-@pytest.mark.parametrize("body", ["return 1", "as 'select 1::bigint'"])
+@pytest.mark.parametrize("body", ["return 1", pytest.param("as 'select 1::bigint'", marks=pytest.mark.long)])
 def test_what_the_server_keeps_without_its_text_is_named_too(empty_url: str, body: str):
     migrate.upgrade(empty_url)
     rows(empty_url, f"create or replace function queue_now() returns bigint language sql volatile {body}")

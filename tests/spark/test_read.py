@@ -163,6 +163,8 @@ def test_who_reads_slowly_is_waited_for(where: dict[str, str]) -> None:
         assert seconds == 86_400
 
 
+@pytest.mark.long
+@pytest.mark.core("postgresql", "mariadb")
 @pytest.mark.parametrize("way", ["peek", "reserve"])
 def test_large_payloads_are_read_a_few_at_a_time(queue: Session, where: dict[str, str], way: str) -> None:
     payload = "x" * 500_000

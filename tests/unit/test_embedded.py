@@ -392,7 +392,7 @@ def test_missing_wheel_says_what_to_install(monkeypatch: pytest.MonkeyPatch) -> 
         ("sys.exit(3)", None),
         pytest.param("raise RuntimeError", None, marks=pytest.mark.long),
         pytest.param("os._exit(1)", None, marks=pytest.mark.long),
-        ("time.sleep(600)", signal.SIGINT),
+        pytest.param("time.sleep(600)", signal.SIGINT, marks=pytest.mark.long),
         pytest.param("time.sleep(600)", signal.SIGTERM, marks=pytest.mark.long),
         pytest.param("time.sleep(600)", signal.SIGHUP, marks=pytest.mark.long),
         ("time.sleep(600)", signal.SIGKILL),

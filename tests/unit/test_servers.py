@@ -42,7 +42,7 @@ def server() -> Iterator[Running]:
         "sys.exit(3)",
         pytest.param("raise RuntimeError", marks=pytest.mark.long),
         pytest.param("os._exit(1)", marks=pytest.mark.long),
-        "time.sleep(600)",
+        pytest.param("time.sleep(600)", marks=pytest.mark.long),
     ],
 )
 @pytest.mark.usefixtures("server")

@@ -21,6 +21,7 @@ from starlette.routing import Mount
 from pyqueue_sql.overview import Look, open_look
 from pyqueue_sql.web import pages, safety, watch, web_app
 from tests.doctor.logins import SECRET, Watched
+from tests.sample import QUICK
 
 with warnings.catch_warnings():
     warnings.simplefilter("ignore")  # httpx has a successor
@@ -28,6 +29,8 @@ with warnings.catch_warnings():
 
 if TYPE_CHECKING:
     from tests.conformance.harness import Harness, Session
+
+pytestmark = QUICK  # what it reads is read on each server in tests/doctor
 
 TOKEN = "open-sesame-0123"
 OWN = {"sec-fetch-site": "same-origin"}

@@ -252,7 +252,6 @@ def test_the_client_of_the_server_reads_what_is_printed(innodb_url: str):
 
 
 @pytest.mark.long
-@pytest.mark.core("mariadb")
 def test_three_upgrades_at_once_make_one(innodb_url: str):
     code = "import sys; from pyqueue_sql.schema import migrate; migrate.upgrade(sys.argv[1])"
     running = [
@@ -314,7 +313,6 @@ def test_what_is_killed_at_a_statement_is_done_by_the_next_run(innodb_url: str, 
 
 
 @pytest.mark.long
-@pytest.mark.core("mariadb")
 @pytest.mark.usefixtures("released")
 def test_an_upgrade_from_an_older_revision_is_a_fresh_install(
     innodb_url: str, request: pytest.FixtureRequest

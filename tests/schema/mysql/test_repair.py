@@ -264,7 +264,6 @@ def manifest(connection: pymysql.Connection[Any], *names: str) -> None:
 
 
 @pytest.mark.long
-@pytest.mark.core("mariadb")
 def test_what_the_manifest_installed_is_taken_over(innodb_url: str, fresh: Catalog):
     names = ["install.sql", "optional.sql"] if takes_all(fresh) else ["install.sql"]
     for step in ("with its version", "without"):
