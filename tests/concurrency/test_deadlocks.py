@@ -224,7 +224,7 @@ class Caller:
 
 @pytest.mark.slow
 @pytest.mark.long
-@pytest.mark.core("postgresql", "mariadb")
+@pytest.mark.core("mariadb")
 @pytest.mark.parametrize("counted", [False, True], ids=["every call", "calls that count messages"])
 def test_calls_of_every_kind_at_the_same_messages_dont_deadlock(harness: Harness, counted: bool) -> None:
     queue, shared = harness.connect(), deque[str](maxlen=40)

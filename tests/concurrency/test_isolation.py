@@ -239,6 +239,8 @@ def test_every_public_routine_has_a_case(conn: psycopg.Connection[Any]) -> None:
     assert {name for (name,) in rows} == CASES.keys() | NOT_OF_A_QUEUE | TESTED_APART
 
 
+@pytest.mark.long
+@pytest.mark.core("postgresql")
 @each_case
 def test_it_counts_when_the_transaction_commits_and_leaves_nothing_when_it_is_rolled_back(
     harness: Harness, queue: Session, clock: Clock, sessions: list[Session], name: str

@@ -119,7 +119,7 @@ class Stepper:
         return True
 
 
-@pytest.fixture(params=["ready", "held", "expired"])
+@pytest.fixture(params=["ready", "held", pytest.param("expired", marks=pytest.mark.long)])
 def stepper(request: pytest.FixtureRequest, harness: Harness, clock: Clock) -> Iterator[Stepper]:
     """Two transactions, and the message in a state."""
     stepper = Stepper(harness, clock, request.param)

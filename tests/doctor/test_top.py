@@ -169,6 +169,7 @@ def test_it_looks_again_and_again_also_after_no_answer(monkeypatch: pytest.Monke
     watch(monkeypatch, looks, script)
 
 
+@pytest.mark.long
 def test_the_cursor_stays_where_it_is_while_others_come(monkeypatch: pytest.MonkeyPatch) -> None:
     looks: list[Overview | Exception] = [Overview(0, KINDS[:2], False, ())]
 

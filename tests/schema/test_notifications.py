@@ -74,7 +74,11 @@ def test_an_event_that_was_left_out_for_another_kind_of_the_channel_is_found(
 
 
 @pytest.mark.parametrize("open_s", [0.2, pytest.param(2.5, marks=pytest.mark.long)])
-@pytest.mark.parametrize("at_once", [False, True], ids=["", "at the transaction's beginning"])
+@pytest.mark.parametrize(
+    "at_once",
+    [pytest.param(False, marks=pytest.mark.long), True],
+    ids=["", "at the transaction's beginning"],
+)
 def test_a_push_that_commits_late_is_found_soon_after(
     conn: psycopg.Connection[Any], database_url: str, open_s: float, at_once: bool
 ) -> None:
@@ -470,6 +474,7 @@ def test_a_wait_under_one_snapshot_sees_nothing_new(conn: psycopg.Connection[Any
         assert Queue(old).wait("mail", 0.2) == "mail"
 
 
+@pytest.mark.long
 def test_a_statement_waits_five_seconds_at_the_most(conn: psycopg.Connection[Any]) -> None:
     before = time.monotonic()
     assert Queue(conn).wait("mail", 300) is None

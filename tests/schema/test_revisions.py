@@ -39,7 +39,7 @@ def older_one(database_url: str, revision: str) -> str:
     return database_url
 
 
-@pytest.mark.parametrize("older", OLDER)
+@pytest.mark.parametrize("older", [FIRST, *(pytest.param(one, marks=pytest.mark.long) for one in OLDER[1:])])
 def test_an_upgrade_from_an_older_revision_is_a_fresh_install(database_url: str, head: Rows, older: str):
     url = older_one(database_url, older)
     assert rows(url, DEFINITIONS) != head

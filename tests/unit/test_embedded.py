@@ -250,6 +250,7 @@ def starting(home: Path) -> Iterator[Future[EmbeddedServer]]:
             assert ask(server.url, "select 1") == 1
 
 
+@pytest.mark.long
 def test_start_right_after_the_program_was_killed_waits_for_what_is_going(home: Path) -> None:
     _, supervisor = killed_program(home, "supervisor")
     with starting(home) as start:

@@ -150,6 +150,7 @@ def test_a_process_that_dies_is_started_again(harness: Harness, queue: Session, 
     assert queue.workers() == []
 
 
+@pytest.mark.long
 @pytest.mark.servers("postgresql")
 def test_a_process_that_somebody_else_stops_is_started_again(
     harness: Harness, queue: Session, tmp_path: Path
@@ -167,7 +168,7 @@ def test_a_process_that_somebody_else_stops_is_started_again(
 
 
 @pytest.mark.servers("postgresql")
-@pytest.mark.parametrize("again", [False, True], ids=["once", "twice"])
+@pytest.mark.parametrize("again", [False, pytest.param(True, marks=pytest.mark.long)], ids=["once", "twice"])
 def test_what_ends_a_service_may_tell_each_process(
     harness: Harness, queue: Session, tmp_path: Path, again: bool
 ) -> None:
@@ -190,7 +191,7 @@ def test_what_ends_a_service_may_tell_each_process(
 
 
 @pytest.mark.servers("postgresql")
-@pytest.mark.parametrize("processes", ["1", "2"])
+@pytest.mark.parametrize("processes", [pytest.param("1", marks=pytest.mark.long), "2"])
 def test_the_end_of_its_terminal_lets_handlers_end(
     harness: Harness, queue: Session, tmp_path: Path, processes: str
 ) -> None:
@@ -238,6 +239,8 @@ def test_processes_end_with_the_one_that_started_them(
         until(lambda: queue.workers() == [])
 
 
+@pytest.mark.long
+@pytest.mark.core("postgresql")
 def test_processes_drain(harness: Harness, queue: Session, tmp_path: Path) -> None:
     queue.push_many("quick", [{"key": str(number), "payload": None} for number in range(500)])
     with worker(tmp_path, harness.url, "--processes", "2", "--drain", "--kind", "quick") as process:

@@ -90,6 +90,8 @@ def test_a_push_wakes_an_idle_worker(
             until(lambda number=number: seen[number:], SOON_SECONDS)
 
 
+@pytest.mark.long
+@pytest.mark.core("postgresql")
 def test_a_push_to_any_of_many_kinds_wakes_an_idle_worker(queue: Session, workers: Workers) -> None:
     seen, handlers = list[str](), Handlers()
     kinds = [f"kind{number:03}" for number in range(230)]
@@ -124,6 +126,8 @@ def test_a_delayed_message_wakes_an_idle_worker(
         until(lambda: seen, SOON_SECONDS)
 
 
+@pytest.mark.long
+@pytest.mark.core("postgresql")
 def test_pause_and_resume_reach_an_idle_worker(
     queue: Session, workers: Workers, handlers: Handlers, seen: list[str]
 ) -> None:
@@ -170,6 +174,8 @@ def test_what_the_poll_found_is_followed_by_looks(
             until(lambda before=before: looks > before, SOON_SECONDS)
 
 
+@pytest.mark.long
+@pytest.mark.core("postgresql")
 def test_a_worker_that_wants_no_notifications_polls_and_listens_to_nothing(
     queue: Session, workers: Workers, handlers: Handlers, seen: list[str], monkeypatch: pytest.MonkeyPatch
 ) -> None:

@@ -212,7 +212,6 @@ def test_every_difference_is_seen(url: str, engine: sqlalchemy.Engine):
 
 
 @pytest.mark.long
-@pytest.mark.core("mariadb")
 def test_a_transaction_that_stays_open_is_waited_for_and_given_up(
     url: str, engine: sqlalchemy.Engine, monkeypatch: pytest.MonkeyPatch
 ):
