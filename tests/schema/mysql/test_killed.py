@@ -24,6 +24,8 @@ from tests.schema.mysql.world import call, everything, prepare
 from tests.servers.databases import open_connection
 
 if TYPE_CHECKING:
+    from collections.abc import Callable
+
     from pymysql import Connection
 
 pytestmark = [pytest.mark.servers("mariadb", "mysql"), pytest.mark.usefixtures("own_table")]
@@ -169,19 +171,24 @@ def test_turning_autocommit_off_hides_no_killed_call(
 NO_ROOM = {"a sort": ("sort_buffer_size", 1038), "a temporary table": ("tmp_disk_table_size", 1114)}
 
 
+def has_no_room(session: Connection[Any], what: str, push: Callable[[], object]) -> None:
+    """Push without room for something, which the server has to break off."""
+    setting, number = NO_ROOM[what]
+    run(session, f"set {setting} = 1024")
+    with pytest.raises(pymysql.Error) as caught:
+        push()
+    assert caught.value.args[0] == number
+    run(session, f"set {setting} = default")
+
+
 @pytest.mark.servers("mariadb")
 @pytest.mark.parametrize("what", NO_ROOM)
 def test_a_call_without_room_is_undone_by_the_next_one_which_is_refused_once(
     connection: Connection[Any], url: str, what: str
 ) -> None:
-    setting, number = NO_ROOM[what]
     before = everything(connection)
     with open_connection(url) as session:
-        run(session, f"set {setting} = 1024")
-        with pytest.raises(pymysql.Error) as caught:
-            call(session, "queue_push_many", "mail", MANY, None)
-        assert caught.value.args[0] == number
-        run(session, f"set {setting} = default")
+        has_no_room(session, what, lambda: call(session, "queue_push_many", "mail", MANY, None))
         run(session, "insert into own (note) values ('since')")
         assert refusal(session, TAKEN) == (REFUSED, True)
         assert (everything(connection), run(connection, "select o.note from own o")) == (before, [])
@@ -194,13 +201,9 @@ def test_a_call_without_room_is_undone_by_the_next_one_which_is_refused_once(
 def test_the_python_client_goes_on_after_a_call_without_room(
     connection: Connection[Any], url: str, what: str
 ) -> None:
-    setting, number = NO_ROOM[what]
     with open_connection(url) as session:
         queue = Queue(session)
-        run(session, f"set {setting} = 1024")
-        with pytest.raises(pymysql.Error) as caught:
-            queue.push_many("mail", json.loads(MANY))
-        assert caught.value.args[0] == number
+        has_no_room(session, what, lambda: queue.push_many("mail", json.loads(MANY)))
         run(session, "insert into own (note) values ('since')")
         assert queue.push("mail", "next", 1).outcome == "created"
     assert run(connection, "select o.note from own o") == [("since",)]
